@@ -1,0 +1,88 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The same settings everywhere. Language mode 6 comes with the tools version; the upcoming feature keeps a nonisolated
+/// async function on its caller's executor, without which code would silently leave the timeline's thread.
+let settings: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
+/// A library target and the tests that mirror it. `imports` is the target's row in docs/architecture.md; scripts/check-layers
+/// compares it with the `import` lines.
+func layer(_ name: String, imports: [Target.Dependency] = [], tests: [Target.Dependency] = []) -> [Target] {
+    [
+        .target(name: name, dependencies: imports, swiftSettings: settings),
+        .testTarget(name: name + "Tests", dependencies: [.target(name: name)] + imports + tests, swiftSettings: settings),
+    ]
+}
+
+let systemLibraries: [Target] = [
+    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "COpenSSL"),
+    .systemLibrary(name: "CSQLite"),
+    .systemLibrary(name: "CAvahi"),
+    .systemLibrary(name: "CYAML"),
+    .systemLibrary(name: "CQREncode"),
+]
+
+let layers: [[Target]] = [
+    layer("HearthTime"),
+    layer("HearthIO", imports: ["HearthTime", "CLinux"]),
+    layer("HearthStore", imports: ["CSQLite"]),
+    layer("MatterTLV"),
+    layer("MatterModel", imports: ["MatterTLV"]),
+    layer("MatterMessage", imports: ["MatterTLV", "HearthTime"]),
+    layer("MatterInteraction", imports: ["MatterModel", "MatterMessage", "MatterTLV", "HearthTime"]),
+    layer("MatterCredentials", imports: ["MatterModel", "MatterTLV", "COpenSSL"]),
+    layer(
+        "MatterTransport",
+        imports: ["MatterMessage", "MatterCredentials", "HearthIO", "HearthTime", "MatterTLV", "MatterModel", "COpenSSL"]),
+    layer("MatterDiscovery", imports: ["MatterModel", "HearthIO", "HearthTime", "CAvahi", "CLinux"]),
+    layer(
+        "MatterDevice",
+        imports: ["MatterInteraction", "MatterCredentials", "MatterModel", "MatterMessage", "MatterTLV", "HearthTime"]),
+    layer(
+        "MatterNode",
+        imports: [
+            "MatterDevice", "MatterTransport", "MatterDiscovery", "HearthStore", "MatterInteraction", "MatterCredentials",
+            "MatterModel", "MatterMessage", "MatterTLV", "HearthIO", "HearthTime",
+        ]),
+    layer(
+        "MatterSimulator",
+        imports: [
+            "MatterNode", "MatterDevice", "MatterDiscovery", "MatterCredentials", "MatterInteraction", "MatterModel",
+            "MatterMessage", "MatterTransport", "MatterTLV", "HearthStore", "HearthIO", "HearthTime", "CYAML", "CLinux",
+        ]),
+    layer(
+        "MatterController",
+        imports: [
+            "MatterInteraction", "MatterTransport", "MatterDiscovery", "MatterCredentials", "MatterModel", "MatterMessage",
+            "MatterTLV", "HearthStore", "HearthIO", "HearthTime",
+        ]),
+    layer(
+        "HomeTestKit",
+        imports: [
+            "MatterSimulator", "MatterController", "MatterNode", "MatterDevice", "MatterInteraction", "MatterModel", "MatterTLV",
+            "MatterDiscovery", "MatterMessage", "MatterTransport", "HearthIO", "HearthTime",
+        ]),
+    layer("CommandLineKit"),
+]
+
+let tools: [Target] = [
+    .executableTarget(
+        name: "hearth",
+        dependencies: [
+            "CommandLineKit", "MatterSimulator", "MatterController", "MatterNode", "MatterDevice", "MatterDiscovery",
+            "MatterCredentials", "MatterInteraction", "MatterTransport", "MatterMessage", "MatterModel", "MatterTLV",
+            "HearthStore", "HearthIO", "HearthTime", "CQREncode",
+        ], swiftSettings: settings),
+    .testTarget(name: "EndToEndTests", dependencies: ["hearth", "HomeTestKit", "MatterModel", "MatterTLV"], swiftSettings: settings),
+    .testTarget(name: "ConformanceTests", dependencies: ["HomeTestKit", "MatterModel", "MatterTLV"], swiftSettings: settings),
+]
+
+let package = Package(
+    name: "hearth",
+    products: [
+        .executable(name: "hearth", targets: ["hearth"]),
+        .library(name: "HomeTestKit", targets: ["HomeTestKit"]),
+    ],
+    targets: systemLibraries + layers.flatMap { $0 } + tools
+)

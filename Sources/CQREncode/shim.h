@@ -1,0 +1,3 @@
+// qrencode.h as Swift imports it.
+#pragma once
+#include <qrencode.h>

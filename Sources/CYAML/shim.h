@@ -1,0 +1,3 @@
+// yaml.h as Swift imports it.
+#pragma once
+#include <yaml.h>
