@@ -1,0 +1,15 @@
+/// Seconds since 2000-01-01 00:00:00 UTC, Matter's epoch.
+public struct MatterTime: Equatable, Comparable, Sendable {
+    public var seconds: UInt32
+    public init(seconds: UInt32) { self.seconds = seconds }
+    /// Stands for 9999-12-31 23:59:59 in `notAfter` (Matter Core, 6.5.7).
+    public static let never = MatterTime(seconds: 0)
+    public static let unixOffset: Int64 = 946_684_800
+    /// - Returns: nil before 2000 or after 2136.
+    public init?(unix: Int64) {
+        guard let seconds = UInt32(exactly: unix - Self.unixOffset) else { return nil }
+        self.seconds = seconds
+    }
+    public var unix: Int64 { Int64(seconds) + Self.unixOffset }
+    public static func < (a: MatterTime, b: MatterTime) -> Bool { a.seconds < b.seconds }
+}
