@@ -1,0 +1,98 @@
+import HearthTime
+
+/// How a process takes part in discovery: an advertiser and a browser of one back end. Plain object of one thread, the timeline's.
+public final class Discovery {
+    /// What `--mdns` chooses.
+    public enum BackEnd: String, CaseIterable, Hashable, Sendable {
+        /// `avahi` when its daemon answers and the fleet fits its limits, otherwise `builtin`.
+        case auto
+        /// The system's Avahi daemon.
+        case avahi
+        /// A responder and browser of our own.
+        case builtin
+        /// A registry in process. Not for the command line.
+        case memory
+        /// None: devices are reached by address.
+        case off
+    }
+
+    /// What it came to; never `auto`.
+    public let backEnd: BackEnd
+    public let advertiser: any ServiceAdvertiser
+    public let browser: any ServiceBrowser
+    private var stop: (() -> Void)?
+
+    init(_ backEnd: BackEnd, advertiser: any ServiceAdvertiser, browser: any ServiceBrowser, stop: (() -> Void)? = nil) {
+        self.backEnd = backEnd
+        self.advertiser = advertiser
+        self.browser = browser
+        self.stop = stop
+    }
+
+    /// The registry in process, to be shared by all that shall find each other.
+    public static func memory(_ registry: MemoryRegistry) -> Discovery {
+        Discovery(.memory, advertiser: registry, browser: registry)
+    }
+
+    /// Advertises nothing and finds nothing. A search is told so.
+    public static func off(timeline: Timeline) -> Discovery {
+        let nowhere = Nowhere(timeline: timeline)
+        return Discovery(.off, advertiser: nowhere, browser: nowhere)
+    }
+
+    /// Takes everything that is advertised from the network, with goodbyes that have left when this returns, and ends all searches.
+    /// No event comes any more. Harmless when repeated.
+    public func shutdown() {
+        stop?()
+        stop = nil
+    }
+}
+
+/// The back end `off`.
+private final class Nowhere: ServiceAdvertiser, ServiceBrowser {
+    private let timeline: Timeline
+    init(timeline: Timeline) { self.timeline = timeline }
+
+    private final class Silent: Advertisement {
+        private(set) var record: ServiceRecord
+        init(_ record: ServiceRecord) { self.record = record }
+        func update(_ new: ServiceRecord) throws(DiscoveryError) {
+            try new.validate()
+            let name = record.name
+            record = new
+            record.name = name
+        }
+        func withdraw() {}
+    }
+
+    private final class Search: ServiceSearch {
+        var cancelled = false
+        func cancel() { cancelled = true }
+    }
+
+    func advertise(
+        _ record: ServiceRecord, onConflict: NameConflictPolicy, _ event: @escaping (AdvertisementEvent) -> Void
+    ) throws(DiscoveryError) -> any Advertisement {
+        try record.validate()
+        return Silent(record)
+    }
+
+    func browse(_ type: ServiceType, subtype: String?, _ event: @escaping (BrowseEvent) -> Void) -> any ServiceSearch {
+        refuse(event)
+    }
+
+    func resolve(_ name: ServiceName, timeout: Duration?, _ event: @escaping (BrowseEvent) -> Void) -> any ServiceSearch {
+        refuse(event)
+    }
+
+    private func refuse(_ event: @escaping (BrowseEvent) -> Void) -> Search {
+        let search = Search()
+        // Safe: made on the timeline's thread, which is the only one that runs entries.
+        nonisolated(unsafe) let (search_, event) = (search, event)
+        timeline.schedule(after: .zero) {
+            if search_.cancelled { return }
+            event(.failed(DiscoveryError(.off, "discovery is off: give the device's address, or choose another --mdns")))
+        }
+        return search
+    }
+}
