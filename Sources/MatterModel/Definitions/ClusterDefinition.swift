@@ -5,6 +5,8 @@ public struct ClusterDefinition: Sendable {
     public var id: ClusterID
     /// The specification's name in one word, such as `OnOff`.
     public var name: String
+    /// The specification's name as people read it, such as `On/Off`.
+    public var title: String
     /// The value of ClusterRevision.
     public var revision: UInt16
     /// The code of test plans, such as `OO`.
@@ -21,11 +23,12 @@ public struct ClusterDefinition: Sendable {
     public var structs: [StructDefinition]
 
     public init(
-        id: ClusterID, name: String, revision: UInt16, picsCode: String, features: [FeatureDefinition] = [],
+        id: ClusterID, name: String, title: String? = nil, revision: UInt16, picsCode: String, features: [FeatureDefinition] = [],
         attributes: [AttributeDefinition] = [], commands: [CommandDefinition] = [], events: [EventDefinition] = [],
         enums: [EnumDefinition] = [], bitmaps: [BitmapDefinition] = [], structs: [StructDefinition] = []
     ) {
-        (self.id, self.name, self.revision, self.picsCode, self.features) = (id, name, revision, picsCode, features)
+        (self.id, self.name, self.title, self.revision) = (id, name, title ?? name, revision)
+        (self.picsCode, self.features) = (picsCode, features)
         (self.attributes, self.commands, self.events) = (attributes, commands, events)
         (self.enums, self.bitmaps, self.structs) = (enums, bitmaps, structs)
     }
@@ -101,16 +104,21 @@ public struct AttributeDefinition: Sendable {
     public var constraint: Constraint
     /// The value of a fresh device when nothing says otherwise; nil when the specification gives none.
     public var defaultValue: TLVValue?
+    /// The attribute whose value is the default, such as AbsMinHeatSetpointLimit for MinHeatSetpointLimit.
+    public var defaultAttribute: String?
 
     public init(
-        _ id: AttributeID, _ name: String, _ type: TypeReference, quality: Quality = [], read: Privilege? = .view, write: Privilege? = nil,
+        _ id: AttributeID, _ name: String, _ type: TypeReference, quality: Quality = [], read: Privilege? = .view,
+        write: Privilege? = nil,
         writeIsOptional: Bool = false, timed: Bool = false, fabricScoped: Bool = false, fabricSensitive: Bool = false,
-        conformance: Conformance, constraint: Constraint = .none, default defaultValue: TLVValue? = nil
+        conformance: Conformance, constraint: Constraint = .none, default defaultValue: TLVValue? = nil,
+        defaultAttribute: String? = nil
     ) {
         (self.id, self.name, self.type, self.quality) = (id, name, type, quality)
         (readPrivilege, writePrivilege, self.writeIsOptional, isTimed) = (read, write, writeIsOptional, timed)
         (isFabricScoped, isFabricSensitive) = (fabricScoped, fabricSensitive)
-        (self.conformance, self.constraint, self.defaultValue) = (conformance, constraint, defaultValue)
+        (self.conformance, self.constraint) = (conformance, constraint)
+        (self.defaultValue, self.defaultAttribute) = (defaultValue, defaultAttribute)
     }
 
     public var isNullable: Bool { quality.contains(.nullable) }
@@ -160,7 +168,8 @@ public struct CommandDefinition: Sendable {
     public var fields: [FieldDefinition]
 
     public init(
-        _ id: CommandID, _ name: String, _ direction: Direction, response: Response, invoke: Privilege = .operate, timed: Bool = false,
+        _ id: CommandID, _ name: String, _ direction: Direction, response: Response, invoke: Privilege = .operate,
+        timed: Bool = false,
         fabricScoped: Bool = false, conformance: Conformance, fields: [FieldDefinition] = []
     ) {
         (self.id, self.name, self.direction, self.response) = (id, name, direction, response)

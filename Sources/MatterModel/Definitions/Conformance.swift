@@ -4,4 +4,5 @@ public struct Conformance: Sendable, Hashable {
     public var text: String
     public init(_ text: String) { self.text = text }
     public static let mandatory = Conformance("M")
+    public static let optional = Conformance("O")
 }

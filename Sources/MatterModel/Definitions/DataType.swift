@@ -5,6 +5,9 @@ public struct TypeReference: Sendable {
     public var base: DataType
 
     public init(_ name: String, _ base: DataType) { (self.name, self.base) = (name, base) }
+
+    /// A list of `entry`, named `list[…]`.
+    public init(list entry: TypeReference) { self.init("list[\(entry.name)]", .list(entry)) }
 }
 
 /// What a value is encoded as (Matter Core, 7.19).
@@ -64,7 +67,7 @@ public struct StructDefinition: Sendable {
     public var name: String
     public var isFabricScoped: Bool
     public var fields: [FieldDefinition]
-    public init(_ name: String, fabricScoped: Bool = false, fields: [FieldDefinition]) {
+    public init(_ name: String, fabricScoped: Bool = false, fields: [FieldDefinition] = []) {
         (self.name, isFabricScoped, self.fields) = (name, fabricScoped, fields)
     }
 }

@@ -68,7 +68,9 @@ public struct Status: Error, Hashable, Sendable, CustomStringConvertible {
     public static let success = Status(.success)
     public var isSuccess: Bool { code == .success }
 
-    public static func == (left: Self, right: Self) -> Bool { left.code == right.code && left.clusterStatus == right.clusterStatus }
+    public static func == (left: Self, right: Self) -> Bool {
+        left.code == right.code && left.clusterStatus == right.clusterStatus
+    }
     public func hash(into hasher: inout Hasher) {
         hasher.combine(code)
         hasher.combine(clusterStatus)
