@@ -33,6 +33,10 @@ public protocol MessageLink: AnyObject {
     var onClose: ((LinkError?) -> Void)? { get set }
     /// The longest message in bytes.
     var maximumMessageSize: Int { get }
+    /// No message is delivered, and sooner or later none is taken from the network, until `resumeReading`. What the peer has sent
+    /// already may still come.
+    func pauseReading()
+    func resumeReading()
 }
 
 extension MessageLink {

@@ -1,0 +1,36 @@
+import HearthTime
+import MatterModel
+import MatterTLV
+
+/// Where others may look at, and change, what a node does: journal and faults use them, and nobody else. Each is nil as a rule.
+public struct InteractionHooks {
+    public enum Verdict: Sendable {
+        case proceed
+        /// Answer with this instead.
+        case refuse(Status)
+    }
+
+    public enum AnswerVerdict: Sendable {
+        case now
+        case after(Duration)
+        case never
+    }
+
+    /// Before an attribute is read for an answer or a report.
+    public var beforeRead: ((AttributePath, InteractionContext) -> Verdict)?
+    /// Before a write, after access has been checked.
+    public var beforeWrite: ((AttributePath, AttributeChange, InteractionContext) -> Verdict)?
+    /// After a write, with its status.
+    public var afterWrite: ((AttributePath, AttributeChange, Status, InteractionContext) -> Void)?
+    /// Before a command, after access has been checked.
+    public var beforeCommand: ((CommandPath, TLVValue, InteractionContext) -> Verdict)?
+    /// After a command, with what it led to.
+    public var afterCommand: ((CommandPath, TLVValue, CommandOutcome, InteractionContext) -> Void)?
+    /// Before an answer to a request goes out.
+    public var beforeAnswer: ((InteractionOpcode, InteractionContext) -> AnswerVerdict)?
+    /// Before a subscription's report: the paths that changed, which may be thinned out. False drops the report as if it had been
+    /// sent and acknowledged.
+    public var beforeReport: ((SubscriptionID, inout [AttributePath], InteractionContext) -> Bool)?
+
+    public init() {}
+}

@@ -1,0 +1,212 @@
+import HearthTime
+import MatterMessage
+import MatterModel
+import MatterTLV
+
+/// The server side of the interaction model for one node (Matter Core, chapter 8).
+///
+/// Pure: it knows sessions, the node and the timeline, no sockets and no files. Used on the timeline's thread only.
+public final class InteractionServer {
+    public struct Limits: Sendable {
+        /// How long, in model time, the peer may take to acknowledge a chunk or a report.
+        public var acknowledgement: Duration = .seconds(10)
+        /// Subscriptions of one fabric; 3 or more (Matter Core, 2.11.2.2).
+        public var subscriptionsPerFabric = 16
+        /// Paths of one read or subscription; 9 or more.
+        public var paths = 512
+        public init() {}
+    }
+
+    public unowned let node: any NodeServer
+    public var hooks = InteractionHooks()
+    /// Answers and reports go out through this. The host delays them until what they acknowledge has been stored.
+    public var gate: (_ send: @escaping () -> Void) -> Void = { $0() }
+    public private(set) var subscriptions: [Subscription] = []
+
+    let timeline: Timeline
+    let origin: Timeline.Origin
+    let limits: Limits
+    private var nextSubscription: UInt32
+
+    /// - Parameter firstSubscription: the id of the first subscription; a node that restarts goes on where it was.
+    public init(node: any NodeServer, timeline: Timeline, origin: Timeline.Origin, limits: Limits = Limits(), firstSubscription: UInt32 = 1) {
+        (self.node, self.timeline, self.origin, self.limits) = (node, timeline, origin, limits)
+        nextSubscription = max(1, firstSubscription)
+    }
+
+    /// Handles the first message of an exchange of the interaction model.
+    public func accept(_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer, in session: Session) {
+        // A timed request is followed by another message; everything else ends with its answer.
+        handle(exchange, opcode, payload, session, timed: nil)
+    }
+
+    func handle(
+        _ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer, _ session: Session, timed deadline: ModelInstant?
+    ) {
+        guard session.context.authMode != nil else { return refuse(exchange, .unsupportedAccess) }
+        do throws(TLVError) {
+            switch InteractionOpcode(rawValue: opcode) {
+            case .readRequest where deadline == nil: try read(exchange, ReadRequest(decoding: payload), session)
+            case .subscribeRequest where deadline == nil: try subscribe(exchange, SubscribeRequest(decoding: payload), session)
+            case .writeRequest: try write(exchange, WriteRequest(decoding: payload), session, timed: deadline)
+            case .invokeRequest: try invoke(exchange, InvokeRequest(decoding: payload), session, timed: deadline)
+            case .timedRequest where deadline == nil: try timed(exchange, TimedRequest(decoding: payload), session)
+            default: refuse(exchange, .invalidAction)
+            }
+        } catch {
+            Log.interaction.debug("a message with opcode \(opcode) is malformed: \(error)")
+            refuse(exchange, .invalidAction)
+        }
+    }
+
+    // MARK: Answers
+
+    /// Ends an exchange with a status alone.
+    func refuse(_ exchange: Exchange, _ status: StatusCode) {
+        exchange.send(InteractionOpcode.statusResponse.rawValue, StatusResponse(status).payload)
+        exchange.close()
+    }
+
+    /// Sends an answer when what it acknowledges has been stored, and a fault that delays it has let it go.
+    func answer(
+        _ exchange: Exchange, _ opcode: InteractionOpcode, _ payload: [UInt8], _ context: InteractionContext, closing: Bool = true
+    ) {
+        gate { [self] in
+            let send = {
+                exchange.send(opcode.rawValue, payload)
+                if closing { exchange.close() }
+                context.answered()
+            }
+            guard let verdict = hooks.beforeAnswer?(opcode, context) else { return send() }
+            switch verdict {
+            case .now: send()
+            case .after(let delay): timeline.after(delay, origin: origin) { send() }
+            case .never:
+                exchange.close()
+                context.answered()
+            }
+        }
+    }
+
+    // MARK: Timed requests (Matter Core, 8.7 and 8.8)
+
+    private func timed(_ exchange: Exchange, _ request: TimedRequest, _ session: Session) {
+        let deadline = timeline.now + .milliseconds(Int64(request.timeout))
+        // Kept a while beyond the deadline, so that a late request is told so.
+        let end = timeline.after(.milliseconds(Int64(request.timeout)) + .seconds(30), origin: origin) { exchange.close() }
+        exchange.onMessage = { [weak self, weak session] opcode, payload in
+            guard let self, let session else { return }
+            timeline.cancel(end)
+            guard timeline.now <= deadline else { return refuse(exchange, .timeout) }
+            handle(exchange, opcode, payload, session, timed: deadline)
+        }
+        exchange.send(InteractionOpcode.statusResponse.rawValue, StatusResponse(.success).payload)
+    }
+
+    // MARK: Reading
+
+    private func read(_ exchange: Exchange, _ request: ReadRequest, _ session: Session) {
+        let context = InteractionContext(peer: session.context, isFabricFiltered: request.selection.isFabricFiltered, session: session)
+        let count = request.selection.attributes.count + request.selection.events.count
+        guard count <= limits.paths else { return refuse(exchange, .pathsExhausted) }
+        let items: [ReportItem]
+        switch PathExpansion(node: node, context: context).expand(request.selection) {
+        case .success(let expanded): items = expanded
+        case .failure(let status): return refuse(exchange, status.code)
+        }
+        let stream = ReportStream(items, node: node, context: context, hooks: hooks, subscription: nil)
+        sendChunks(stream, on: exchange, context, isLastAcknowledged: false) { _ in exchange.close() }
+    }
+
+    /// Sends a stream chunk after chunk, each acknowledged by the peer; `done` hears whether all went well.
+    func sendChunks(
+        _ stream: ReportStream, on exchange: Exchange, _ context: InteractionContext, isLastAcknowledged: Bool,
+        done: @escaping (Bool) -> Void
+    ) {
+        let maximum = (exchange.session?.context.maximumMessageSize ?? 1024) - 12
+        let (payload, isLast) = stream.nextChunk(maximum: maximum, suppressResponse: !isLastAcknowledged)
+        let waits = !isLast || isLastAcknowledged
+        var timer: Token?
+        if waits {
+            timer = timeline.after(limits.acknowledgement, origin: origin) {
+                exchange.close()
+                done(false)
+            }
+            exchange.onSessionEnd = { [timeline] _ in
+                if let timer { timeline.cancel(timer) }
+                done(false)
+            }
+            exchange.onMessage = { [weak self] opcode, payload in
+                guard let self else { return }
+                if let timer { timeline.cancel(timer) }
+                let status = opcode == InteractionOpcode.statusResponse.rawValue ? try? StatusResponse(decoding: payload) : nil
+                guard let status, status.status == .success else { return done(false) }
+                if isLast { return done(true) }
+                sendChunks(stream, on: exchange, context, isLastAcknowledged: isLastAcknowledged, done: done)
+            }
+        }
+        answer(exchange, .reportData, payload, context, closing: false)
+        if !waits { done(true) }
+    }
+
+    // MARK: Subscriptions
+
+    private func subscribe(_ exchange: Exchange, _ request: SubscribeRequest, _ session: Session) {
+        let selection = request.selection
+        guard request.minimumInterval <= request.maximumInterval, !(selection.attributes.isEmpty && selection.events.isEmpty) else {
+            return refuse(exchange, .invalidAction)
+        }
+        guard selection.attributes.count + selection.events.count <= limits.paths else { return refuse(exchange, .pathsExhausted) }
+        let peer = session.context
+        if !request.keepsSubscriptions {
+            for old in subscriptions where old.peer.fabricIndex == peer.fabricIndex && old.peer.peerNodeID == peer.peerNodeID {
+                old.end()
+            }
+        }
+        guard subscriptions.count(where: { $0.peer.fabricIndex == peer.fabricIndex }) < limits.subscriptionsPerFabric else {
+            return refuse(exchange, .resourceExhausted)
+        }
+        let context = InteractionContext(peer: peer, isFabricFiltered: selection.isFabricFiltered, session: session)
+        let expansion = PathExpansion(node: node, context: context)
+        switch expansion.expand(selection) {
+        case .failure(let status): refuse(exchange, status.code)
+        case .success(let items):
+            guard expansion.hasValidPath(selection) else { return refuse(exchange, .invalidAction) }
+            let subscription = Subscription(id: SubscriptionID(nextSubscription), request, session: session, server: self)
+            nextSubscription = nextSubscription == .max ? 1 : nextSubscription + 1
+            subscriptions.append(subscription)
+            subscription.prime(items, on: exchange, context)
+        }
+    }
+
+    func forget(_ subscription: Subscription) { subscriptions.removeAll { $0 === subscription } }
+
+    // MARK: What the node tells
+
+    /// An attribute has a new value; subscriptions hear of it.
+    public func attributeChanged(_ path: AttributePath) {
+        for subscription in subscriptions { subscription.attributeChanged(path) }
+    }
+
+    /// An event was recorded.
+    public func eventRecorded(_ record: EventRecord) {
+        for subscription in subscriptions { subscription.eventRecorded(record) }
+    }
+
+    /// A session has ended, and its subscriptions with it.
+    public func sessionEnded(_ session: Session) {
+        for subscription in subscriptions where subscription.session === session { subscription.end() }
+    }
+
+    /// Ends every subscription of a fabric.
+    public func endSubscriptions(of fabric: FabricIndex) {
+        for subscription in subscriptions where subscription.peer.fabricIndex == fabric.rawValue { subscription.end() }
+    }
+
+    /// Ends all subscriptions: the node stops.
+    public func stop() { for subscription in subscriptions { subscription.end() } }
+}
+
+extension Log {
+    static let interaction = Log("interaction")
+}

@@ -1,0 +1,45 @@
+/// One conversation within a session: a request, its answer, and what belongs to them (Matter Core, 4.10).
+///
+/// Belongs to its session's thread. Whoever holds an exchange closes it when the conversation is over; the session's end closes all.
+public final class Exchange {
+    public let id: UInt16
+    /// This side began it.
+    public let isInitiator: Bool
+    public let protocolID: ProtocolID
+    /// Nil when the session has ended.
+    public private(set) weak var session: Session?
+    public private(set) var isOpen = true
+
+    /// A message came in this exchange. The bytes are valid during the call only.
+    public var onMessage: ((_ opcode: UInt8, _ payload: UnsafeRawBufferPointer) -> Void)?
+    /// The session ended while the exchange was open. Not called after `close`.
+    public var onSessionEnd: ((LinkError?) -> Void)?
+
+    init(id: UInt16, isInitiator: Bool, protocolID: ProtocolID, session: Session) {
+        (self.id, self.isInitiator, self.protocolID, self.session) = (id, isInitiator, protocolID, session)
+    }
+
+    public func send(_ opcode: UInt8, _ payload: [UInt8]) { payload.withUnsafeBytes { send(opcode, $0) } }
+
+    public func send(_ opcode: UInt8, _ payload: UnsafeRawBufferPointer) {
+        guard isOpen, let session else { return }
+        let header = ProtocolHeader(isInitiator: isInitiator, opcode: opcode, exchangeID: id, protocolID: protocolID)
+        session.send(header, payload)
+    }
+
+    /// The conversation is over. Messages that still come are dropped.
+    public func close() {
+        guard isOpen else { return }
+        isOpen = false
+        (onMessage, onSessionEnd) = (nil, nil)
+        session?.forget(self)
+    }
+
+    func sessionEnded(_ error: LinkError?) {
+        guard isOpen else { return }
+        isOpen = false
+        let callback = onSessionEnd
+        (onMessage, onSessionEnd) = (nil, nil)
+        callback?(error)
+    }
+}
