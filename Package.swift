@@ -26,7 +26,7 @@ let systemLibraries: [Target] = [
 let layers: [[Target]] = [
     layer("HearthTime"),
     layer("HearthIO", imports: ["HearthTime", "CLinux"]),
-    layer("HearthStore", imports: ["CSQLite"]),
+    layer("HearthStore", imports: ["CSQLite"], tests: ["store-probe"]),
     layer("MatterTLV"),
     layer("MatterModel", imports: ["MatterTLV"]),
     layer("MatterMessage", imports: ["MatterTLV", "HearthTime"]),
@@ -67,6 +67,9 @@ let layers: [[Target]] = [
 ]
 
 let tools: [Target] = [
+    // What the store's tests do in another process: killed, at a full disk, beside others.
+    .executableTarget(
+        name: "store-probe", dependencies: ["HearthStore"], path: "Tests/StoreProbe", swiftSettings: settings),
     .executableTarget(
         name: "hearth",
         dependencies: [

@@ -1,0 +1,142 @@
+import CSQLite
+import Glibc
+
+/// A file on the way from its path to a `Database`: folder, lock, check, repair.
+struct OpenedFile {
+    let connection: Connection
+    let lock: FolderLock
+    let recovery: RecoveryReport?
+    private let marker: String
+    /// Held until the schema is up to date.
+    private let gate: FolderGuard
+
+    /// The file beside the store that says it once had contents, so that an empty or missing file is damage and not a first start.
+    static func markerPath(_ path: String) -> String { path + ".created" }
+    static func backupPath(_ path: String) -> String { path + ".backup" }
+
+    init(path: String, applicationID: Int32, options: StoreOptions) throws(StoreError) {
+        let folder = FileSystem.folder(of: path)
+        try FileSystem.makePrivateFolder(folder, holding: path)
+        let gate = try FolderGuard(folder: folder, timeout: options.busyTimeout)
+        var holder: String?
+        if case .exclusive(let text) = options.access { holder = text }
+        let lock = try FolderLock(folder: folder, holder: holder)
+        let file = StoreFile(path: path, applicationID: applicationID, options: options)
+        do throws(StoreError) {
+            connection = try file.open(mayBeNew: false)
+            recovery = nil
+        } catch  where error.code == .damaged {
+            guard holder != nil || lock.becomeExclusive() else {
+                throw StoreError(
+                    .damaged, "\(path) is damaged and other processes use it: stop them, then start again", cause: error.cause)
+            }
+            (connection, recovery) = try file.repair(error)
+            if holder == nil { lock.becomeShared() }
+        }
+        self.lock = lock
+        self.gate = gate
+        marker = OpenedFile.markerPath(path)
+    }
+
+    /// Writes the marker, once the file has its schema.
+    func noteCreation() throws(StoreError) {
+        guard !FileSystem.exists(marker) else { return }
+        // The schema may so far stand in the log only.
+        sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_FULL, nil, nil)
+        try FileSystem.write("The store beside this file has contents. Delete both to start afresh.\n", to: marker)
+    }
+}
+
+/// Opening, checking and repairing the file at a path, with the folder's lock held.
+private struct StoreFile {
+    let path: String
+    let applicationID: Int32
+    let options: StoreOptions
+
+    /// - Throws: `damaged` when the contents are not those of a sound store; other errors leave the file alone.
+    func open(mayBeNew: Bool) throws(StoreError) -> Connection {
+        let hadContents = !mayBeNew && FileSystem.exists(OpenedFile.markerPath(path))
+        let size = try FileSystem.size(path) ?? 0
+        if hadContents, size == 0 {
+            throw StoreError(.damaged, "\(path) is damaged", cause: FileSystem.exists(path) ? "it is empty" : "it is missing")
+        }
+        try FileSystem.makePrivateFile(path)
+        let connection = try Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: options.busyTimeout)
+        if let fault = try connection.firstFault() {
+            let found = Int32(truncatingIfNeeded: try connection.integer("PRAGMA application_id") ?? 0)
+            if found != 0, found != applicationID, !hadContents { throw foreign(found) }
+            throw StoreError(.damaged, "\(path) is damaged", cause: fault)
+        }
+        try check(connection, hadContents: hadContents)
+        try configure(connection)
+        return connection
+    }
+
+    private func check(_ connection: Connection, hadContents: Bool) throws(StoreError) {
+        let found = Int32(truncatingIfNeeded: try connection.integer("PRAGMA application_id") ?? 0)
+        if found == applicationID, found != 0 { return }
+        let hasTables = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1") != nil
+        guard found == 0 else { throw foreign(found) }
+        if hasTables, applicationID != 0 { throw foreign(found) }
+        if hadContents, !hasTables { throw StoreError(.damaged, "\(path) is damaged", cause: "it has lost its contents") }
+    }
+
+    private func foreign(_ found: Int32) -> StoreError {
+        StoreError(
+            .foreignFile, "\(path) is not a store of this kind: name another folder",
+            cause: "application_id \(found), expected \(applicationID)")
+    }
+
+    private func configure(_ connection: Connection) throws(StoreError) {
+        guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+            throw StoreError(
+                .cannotOpen, "\(path) cannot have a write-ahead log: use a folder on a local disk that you may write to")
+        }
+        try connection.execute(
+            """
+            PRAGMA synchronous = \(options.durable ? "FULL" : "NORMAL");
+            PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
+            PRAGMA journal_size_limit = 4194304
+            """)
+        if let pages = options.maximumPages { _ = try connection.integer("PRAGMA max_page_count = \(pages)") }
+    }
+
+    /// Sets the damaged file aside and opens the backup in its place, or a fresh file when there is no sound backup.
+    func repair(_ damage: StoreError) throws(StoreError) -> (Connection, RecoveryReport) {
+        var name = path + ".damaged-" + FileSystem.timestamp()
+        if FileSystem.exists(name) { name += "-\(getpid())" }
+        var setAside = try moveAside(to: name)
+        let backup = OpenedFile.backupPath(path)
+        if FileSystem.exists(backup) {
+            var status = stat()
+            let time: Int64? = stat(backup, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
+            try FileSystem.copy(backup, to: path)
+            do throws(StoreError) {
+                let connection = try open(mayBeNew: false)
+                return (connection, report(damage, setAside, backupTime: time ?? 0))
+            } catch  where error.code == .damaged {
+                // The copy goes aside, the backup itself is replaced by the next one.
+                setAside += try moveAside(to: name + "-backup")
+            }
+        }
+        return (try open(mayBeNew: true), report(damage, setAside, backupTime: nil))
+    }
+
+    private func moveAside(to name: String) throws(StoreError) -> [String] {
+        var moved: [String] = []
+        for suffix in ["", "-wal"] where FileSystem.exists(path + suffix) {
+            try FileSystem.move(path + suffix, to: name + suffix)
+            moved.append(name + suffix)
+        }
+        unlink(path + "-shm")
+        return moved
+    }
+
+    private func report(_ damage: StoreError, _ setAside: [String], backupTime: Int64?) -> RecoveryReport {
+        var message = "\(path) was damaged (\(damage.cause)). "
+        message +=
+            backupTime == nil ? "There is no backup: it starts empty" : "Its last backup is in use: what was saved later is lost"
+        if let first = setAside.first { message += ". The damaged file is kept as \(first)" }
+        return RecoveryReport(damage: damage.cause, setAside: setAside, backupTime: backupTime, message: message)
+    }
+}
