@@ -7,9 +7,11 @@ public struct MatterTime: Equatable, Comparable, Sendable {
     public static let unixOffset: Int64 = 946_684_800
     /// - Returns: nil before 2000 or after 2136.
     public init?(unix: Int64) {
-        guard let seconds = UInt32(exactly: unix - Self.unixOffset) else { return nil }
+        guard let seconds = UInt32(exactly: unix.subtractingReportingOverflow(Self.unixOffset).partialValue) else { return nil }
         self.seconds = seconds
     }
+    /// A day earlier, so that a peer whose clock is behind accepts a certificate at once; not before Matter's epoch.
+    public var backdated: MatterTime { MatterTime(seconds: max(1, seconds > 86_400 ? seconds - 86_400 : 1)) }
     public var unix: Int64 { Int64(seconds) + Self.unixOffset }
     public static func < (a: MatterTime, b: MatterTime) -> Bool { a.seconds < b.seconds }
 }
