@@ -140,17 +140,17 @@ def type_declarations(loaded, cluster, source):
         for entry in source.get(kind, []):
             size = int(re.sub(r"\D", "", entry["type"])) // 8
             label = "items" if kind == "enums" else "fields"
-            lines.append(f"        static let {member(entry['name'])} = TypeReference(")
-            lines.append(f"            {text(entry['name'])},")
-            lines.append(f"            .{case}({item_type}({text(entry['name'])}, bytes: {size}, {label}: [")
+            name = member(entry["name"])
+            lines.append(f"        static let {name} = TypeReference({text(entry['name'])}, .{case}({name}Definition))")
+            lines.append(f"        static let {name}Definition = {item_type}({text(entry['name'])}, bytes: {size}, {label}: [")
             for item in entry["items"]:
                 tail = "" if item.get("conformance", "M") == "M" else ", " + conformance(item)
                 if kind == "enums":
-                    lines.append(f"                EnumDefinition.Item({item['value']}, {text(item['name'])}{tail}),")
+                    lines.append(f"            EnumDefinition.Item({item['value']}, {text(item['name'])}{tail}),")
                 else:
                     first, last = bits(item)
-                    lines.append(f"                BitmapDefinition.Field({first}...{last}, {text(item['name'])}{tail}),")
-            lines.append("            ])))")
+                    lines.append(f"            BitmapDefinition.Field({first}...{last}, {text(item['name'])}{tail}),")
+            lines.append("        ])")
     for entry in source.get("structs", []):
         fabric = entry.get("fabric", False)
         scoped = ", fabricScoped: true" if fabric else ""

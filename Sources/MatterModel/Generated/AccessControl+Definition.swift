@@ -73,37 +73,33 @@ extension AccessControl {
     }
 
     enum Types {
-        static let changeTypeEnum = TypeReference(
-            "ChangeTypeEnum",
-            .enumeration(EnumDefinition("ChangeTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Changed"),
-                EnumDefinition.Item(1, "Added"),
-                EnumDefinition.Item(2, "Removed"),
-            ])))
-        static let accessControlEntryPrivilegeEnum = TypeReference(
-            "AccessControlEntryPrivilegeEnum",
-            .enumeration(EnumDefinition("AccessControlEntryPrivilegeEnum", bytes: 1, items: [
-                EnumDefinition.Item(1, "View"),
-                EnumDefinition.Item(2, "ProxyView", Conformance("P, M")),
-                EnumDefinition.Item(3, "Operate"),
-                EnumDefinition.Item(4, "Manage"),
-                EnumDefinition.Item(5, "Administer"),
-            ])))
-        static let accessRestrictionTypeEnum = TypeReference(
-            "AccessRestrictionTypeEnum",
-            .enumeration(EnumDefinition("AccessRestrictionTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "AttributeAccessForbidden"),
-                EnumDefinition.Item(1, "AttributeWriteForbidden"),
-                EnumDefinition.Item(2, "CommandForbidden"),
-                EnumDefinition.Item(3, "EventForbidden"),
-            ])))
-        static let accessControlEntryAuthModeEnum = TypeReference(
-            "AccessControlEntryAuthModeEnum",
-            .enumeration(EnumDefinition("AccessControlEntryAuthModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(1, "PASE"),
-                EnumDefinition.Item(2, "CASE"),
-                EnumDefinition.Item(3, "Group"),
-            ])))
+        static let changeTypeEnum = TypeReference("ChangeTypeEnum", .enumeration(changeTypeEnumDefinition))
+        static let changeTypeEnumDefinition = EnumDefinition("ChangeTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Changed"),
+            EnumDefinition.Item(1, "Added"),
+            EnumDefinition.Item(2, "Removed"),
+        ])
+        static let accessControlEntryPrivilegeEnum = TypeReference("AccessControlEntryPrivilegeEnum", .enumeration(accessControlEntryPrivilegeEnumDefinition))
+        static let accessControlEntryPrivilegeEnumDefinition = EnumDefinition("AccessControlEntryPrivilegeEnum", bytes: 1, items: [
+            EnumDefinition.Item(1, "View"),
+            EnumDefinition.Item(2, "ProxyView", Conformance("P, M")),
+            EnumDefinition.Item(3, "Operate"),
+            EnumDefinition.Item(4, "Manage"),
+            EnumDefinition.Item(5, "Administer"),
+        ])
+        static let accessRestrictionTypeEnum = TypeReference("AccessRestrictionTypeEnum", .enumeration(accessRestrictionTypeEnumDefinition))
+        static let accessRestrictionTypeEnumDefinition = EnumDefinition("AccessRestrictionTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "AttributeAccessForbidden"),
+            EnumDefinition.Item(1, "AttributeWriteForbidden"),
+            EnumDefinition.Item(2, "CommandForbidden"),
+            EnumDefinition.Item(3, "EventForbidden"),
+        ])
+        static let accessControlEntryAuthModeEnum = TypeReference("AccessControlEntryAuthModeEnum", .enumeration(accessControlEntryAuthModeEnumDefinition))
+        static let accessControlEntryAuthModeEnumDefinition = EnumDefinition("AccessControlEntryAuthModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(1, "PASE"),
+            EnumDefinition.Item(2, "CASE"),
+            EnumDefinition.Item(3, "Group"),
+        ])
         static let accessControlTargetStruct = TypeReference(
             "AccessControlTargetStruct", .structure(StructDefinition("AccessControlTargetStruct", fields: [
                 FieldDefinition(0, "Cluster", TypeReference("cluster-id", .unsigned(bytes: 4)), quality: [.nullable], conformance: .mandatory),

@@ -36,4 +36,369 @@ public enum AccessControl {
         public static let `extension` = Feature(rawValue: 1 << 0)
         public static let managedDevice = Feature(rawValue: 1 << 1)
     }
+
+    public struct ChangeTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let changed = ChangeTypeEnum(rawValue: 0)
+        public static let added = ChangeTypeEnum(rawValue: 1)
+        public static let removed = ChangeTypeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.changeTypeEnumDefinition }
+    }
+
+    public struct AccessControlEntryPrivilegeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let view = AccessControlEntryPrivilegeEnum(rawValue: 1)
+        public static let proxyView = AccessControlEntryPrivilegeEnum(rawValue: 2)
+        public static let operate = AccessControlEntryPrivilegeEnum(rawValue: 3)
+        public static let manage = AccessControlEntryPrivilegeEnum(rawValue: 4)
+        public static let administer = AccessControlEntryPrivilegeEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.accessControlEntryPrivilegeEnumDefinition }
+    }
+
+    public struct AccessRestrictionTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let attributeAccessForbidden = AccessRestrictionTypeEnum(rawValue: 0)
+        public static let attributeWriteForbidden = AccessRestrictionTypeEnum(rawValue: 1)
+        public static let commandForbidden = AccessRestrictionTypeEnum(rawValue: 2)
+        public static let eventForbidden = AccessRestrictionTypeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.accessRestrictionTypeEnumDefinition }
+    }
+
+    public struct AccessControlEntryAuthModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let pase = AccessControlEntryAuthModeEnum(rawValue: 1)
+        public static let `case` = AccessControlEntryAuthModeEnum(rawValue: 2)
+        public static let group = AccessControlEntryAuthModeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.accessControlEntryAuthModeEnumDefinition }
+    }
+
+    public struct AccessControlTargetStruct: ClusterStruct {
+        public var cluster: Nullable<ClusterID>
+        public var endpoint: Nullable<EndpointID>
+        public var deviceType: Nullable<DeviceTypeID>
+
+        public init(cluster: Nullable<ClusterID>, endpoint: Nullable<EndpointID>, deviceType: Nullable<DeviceTypeID>) {
+            self.cluster = cluster
+            self.endpoint = endpoint
+            self.deviceType = deviceType
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            cluster = try fields.required(0, "Cluster")
+            endpoint = try fields.required(1, "Endpoint")
+            deviceType = try fields.required(2, "DeviceType")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, cluster)
+            fields.add(1, endpoint)
+            fields.add(2, deviceType)
+            return fields.structure
+        }
+    }
+
+    public struct AccessControlEntryStruct: ClusterStruct {
+        public var privilege: AccessControlEntryPrivilegeEnum
+        public var authMode: AccessControlEntryAuthModeEnum
+        public var subjects: Nullable<[UInt64]>
+        public var targets: Nullable<[AccessControlTargetStruct]>
+        public var fabricIndex: FabricIndex?
+
+        public init(privilege: AccessControlEntryPrivilegeEnum, authMode: AccessControlEntryAuthModeEnum, subjects: Nullable<[UInt64]>, targets: Nullable<[AccessControlTargetStruct]>, fabricIndex: FabricIndex? = nil) {
+            self.privilege = privilege
+            self.authMode = authMode
+            self.subjects = subjects
+            self.targets = targets
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            privilege = try fields.required(1, "Privilege")
+            authMode = try fields.required(2, "AuthMode")
+            subjects = try fields.required(3, "Subjects")
+            targets = try fields.required(4, "Targets")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, privilege)
+            fields.add(2, authMode)
+            fields.add(3, subjects)
+            fields.add(4, targets)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct AccessControlExtensionStruct: ClusterStruct {
+        public var data: [UInt8]
+        public var fabricIndex: FabricIndex?
+
+        public init(data: [UInt8], fabricIndex: FabricIndex? = nil) {
+            self.data = data
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            data = try fields.required(1, "Data")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, data)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct AccessRestrictionStruct: ClusterStruct {
+        public var type: AccessRestrictionTypeEnum
+        public var id: Nullable<UInt32>
+
+        public init(type: AccessRestrictionTypeEnum, id: Nullable<UInt32>) {
+            self.type = type
+            self.id = id
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            type = try fields.required(0, "Type")
+            id = try fields.required(1, "ID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, type)
+            fields.add(1, id)
+            return fields.structure
+        }
+    }
+
+    public struct AccessRestrictionEntryStruct: ClusterStruct {
+        public var endpoint: EndpointID
+        public var cluster: ClusterID
+        public var restrictions: [AccessRestrictionStruct]
+        public var fabricIndex: FabricIndex?
+
+        public init(endpoint: EndpointID, cluster: ClusterID, restrictions: [AccessRestrictionStruct], fabricIndex: FabricIndex? = nil) {
+            self.endpoint = endpoint
+            self.cluster = cluster
+            self.restrictions = restrictions
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            endpoint = try fields.required(0, "Endpoint")
+            cluster = try fields.required(1, "Cluster")
+            restrictions = try fields.required(2, "Restrictions")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, endpoint)
+            fields.add(1, cluster)
+            fields.add(2, restrictions)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct CommissioningAccessRestrictionEntryStruct: ClusterStruct {
+        public var endpoint: EndpointID
+        public var cluster: ClusterID
+        public var restrictions: [AccessRestrictionStruct]
+
+        public init(endpoint: EndpointID, cluster: ClusterID, restrictions: [AccessRestrictionStruct]) {
+            self.endpoint = endpoint
+            self.cluster = cluster
+            self.restrictions = restrictions
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            endpoint = try fields.required(0, "Endpoint")
+            cluster = try fields.required(1, "Cluster")
+            restrictions = try fields.required(2, "Restrictions")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, endpoint)
+            fields.add(1, cluster)
+            fields.add(2, restrictions)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension AccessControl {
+    public struct ReviewFabricRestrictions: CommandRequest {
+        public static let cluster: ClusterID = 0x001F
+        public static let id: CommandID = 0x00
+        public typealias Response = ReviewFabricRestrictionsResponse
+        public static let isTimed = false
+        public var arl: [CommissioningAccessRestrictionEntryStruct]
+
+        public init(arl: [CommissioningAccessRestrictionEntryStruct]) {
+            self.arl = arl
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            arl = try fields.required(0, "ARL")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, arl)
+            return fields.structure
+        }
+    }
+
+    public struct ReviewFabricRestrictionsResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x001F
+        public static let id: CommandID = 0x01
+        public var token: UInt64
+
+        public init(token: UInt64) {
+            self.token = token
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            token = try fields.required(0, "Token")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, token)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension AccessControl {
+    public struct AccessControlEntryChanged: EventPayload {
+        public static let cluster: ClusterID = 0x001F
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var adminNodeID: Nullable<NodeID>
+        public var adminPasscodeID: Nullable<UInt16>
+        public var changeType: ChangeTypeEnum
+        public var latestValue: Nullable<AccessControlEntryStruct>
+        public var fabricIndex: FabricIndex?
+
+        public init(adminNodeID: Nullable<NodeID>, adminPasscodeID: Nullable<UInt16>, changeType: ChangeTypeEnum, latestValue: Nullable<AccessControlEntryStruct>, fabricIndex: FabricIndex? = nil) {
+            self.adminNodeID = adminNodeID
+            self.adminPasscodeID = adminPasscodeID
+            self.changeType = changeType
+            self.latestValue = latestValue
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            adminNodeID = try fields.required(1, "AdminNodeID")
+            adminPasscodeID = try fields.required(2, "AdminPasscodeID")
+            changeType = try fields.required(3, "ChangeType")
+            latestValue = try fields.required(4, "LatestValue")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, adminNodeID)
+            fields.add(2, adminPasscodeID)
+            fields.add(3, changeType)
+            fields.add(4, latestValue)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct AccessControlExtensionChanged: EventPayload {
+        public static let cluster: ClusterID = 0x001F
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.info
+        public var adminNodeID: Nullable<NodeID>
+        public var adminPasscodeID: Nullable<UInt16>
+        public var changeType: ChangeTypeEnum
+        public var latestValue: Nullable<AccessControlExtensionStruct>
+        public var fabricIndex: FabricIndex?
+
+        public init(adminNodeID: Nullable<NodeID>, adminPasscodeID: Nullable<UInt16>, changeType: ChangeTypeEnum, latestValue: Nullable<AccessControlExtensionStruct>, fabricIndex: FabricIndex? = nil) {
+            self.adminNodeID = adminNodeID
+            self.adminPasscodeID = adminPasscodeID
+            self.changeType = changeType
+            self.latestValue = latestValue
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            adminNodeID = try fields.required(1, "AdminNodeID")
+            adminPasscodeID = try fields.required(2, "AdminPasscodeID")
+            changeType = try fields.required(3, "ChangeType")
+            latestValue = try fields.required(4, "LatestValue")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, adminNodeID)
+            fields.add(2, adminPasscodeID)
+            fields.add(3, changeType)
+            fields.add(4, latestValue)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct FabricRestrictionReviewUpdate: EventPayload {
+        public static let cluster: ClusterID = 0x001F
+        public static let id: EventID = 0x02
+        public static let priority = EventPriority.info
+        public var token: UInt64
+        public var instruction: String?
+        public var arlRequestFlowUrl: String?
+        public var fabricIndex: FabricIndex?
+
+        public init(token: UInt64, instruction: String? = nil, arlRequestFlowUrl: String? = nil, fabricIndex: FabricIndex? = nil) {
+            self.token = token
+            self.instruction = instruction
+            self.arlRequestFlowUrl = arlRequestFlowUrl
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            token = try fields.required(0, "Token")
+            instruction = try fields.optional(1, "Instruction")
+            arlRequestFlowUrl = try fields.optional(2, "ARLRequestFlowUrl")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, token)
+            fields.add(1, ifPresent: instruction)
+            fields.add(2, ifPresent: arlRequestFlowUrl)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
 }

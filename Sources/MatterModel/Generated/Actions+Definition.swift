@@ -103,54 +103,49 @@ extension Actions {
     }
 
     enum Types {
-        static let actionTypeEnum = TypeReference(
-            "ActionTypeEnum",
-            .enumeration(EnumDefinition("ActionTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Other"),
-                EnumDefinition.Item(1, "Scene"),
-                EnumDefinition.Item(2, "Sequence"),
-                EnumDefinition.Item(3, "Automation"),
-                EnumDefinition.Item(4, "Exception"),
-                EnumDefinition.Item(5, "Notification"),
-                EnumDefinition.Item(6, "Alarm"),
-            ])))
-        static let actionStateEnum = TypeReference(
-            "ActionStateEnum",
-            .enumeration(EnumDefinition("ActionStateEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Inactive"),
-                EnumDefinition.Item(1, "Active"),
-                EnumDefinition.Item(2, "Paused"),
-                EnumDefinition.Item(3, "Disabled"),
-            ])))
-        static let actionErrorEnum = TypeReference(
-            "ActionErrorEnum",
-            .enumeration(EnumDefinition("ActionErrorEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unknown"),
-                EnumDefinition.Item(1, "Interrupted"),
-            ])))
-        static let endpointListTypeEnum = TypeReference(
-            "EndpointListTypeEnum",
-            .enumeration(EnumDefinition("EndpointListTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Other"),
-                EnumDefinition.Item(1, "Room"),
-                EnumDefinition.Item(2, "Zone"),
-            ])))
-        static let commandBits = TypeReference(
-            "CommandBits",
-            .bitmap(BitmapDefinition("CommandBits", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "InstantAction"),
-                BitmapDefinition.Field(1...1, "InstantActionWithTransition"),
-                BitmapDefinition.Field(2...2, "StartAction"),
-                BitmapDefinition.Field(3...3, "StartActionWithDuration"),
-                BitmapDefinition.Field(4...4, "StopAction"),
-                BitmapDefinition.Field(5...5, "PauseAction"),
-                BitmapDefinition.Field(6...6, "PauseActionWithDuration"),
-                BitmapDefinition.Field(7...7, "ResumeAction"),
-                BitmapDefinition.Field(8...8, "EnableAction"),
-                BitmapDefinition.Field(9...9, "EnableActionWithDuration"),
-                BitmapDefinition.Field(10...10, "DisableAction"),
-                BitmapDefinition.Field(11...11, "DisableActionWithDuration"),
-            ])))
+        static let actionTypeEnum = TypeReference("ActionTypeEnum", .enumeration(actionTypeEnumDefinition))
+        static let actionTypeEnumDefinition = EnumDefinition("ActionTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Other"),
+            EnumDefinition.Item(1, "Scene"),
+            EnumDefinition.Item(2, "Sequence"),
+            EnumDefinition.Item(3, "Automation"),
+            EnumDefinition.Item(4, "Exception"),
+            EnumDefinition.Item(5, "Notification"),
+            EnumDefinition.Item(6, "Alarm"),
+        ])
+        static let actionStateEnum = TypeReference("ActionStateEnum", .enumeration(actionStateEnumDefinition))
+        static let actionStateEnumDefinition = EnumDefinition("ActionStateEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Inactive"),
+            EnumDefinition.Item(1, "Active"),
+            EnumDefinition.Item(2, "Paused"),
+            EnumDefinition.Item(3, "Disabled"),
+        ])
+        static let actionErrorEnum = TypeReference("ActionErrorEnum", .enumeration(actionErrorEnumDefinition))
+        static let actionErrorEnumDefinition = EnumDefinition("ActionErrorEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unknown"),
+            EnumDefinition.Item(1, "Interrupted"),
+        ])
+        static let endpointListTypeEnum = TypeReference("EndpointListTypeEnum", .enumeration(endpointListTypeEnumDefinition))
+        static let endpointListTypeEnumDefinition = EnumDefinition("EndpointListTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Other"),
+            EnumDefinition.Item(1, "Room"),
+            EnumDefinition.Item(2, "Zone"),
+        ])
+        static let commandBits = TypeReference("CommandBits", .bitmap(commandBitsDefinition))
+        static let commandBitsDefinition = BitmapDefinition("CommandBits", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "InstantAction"),
+            BitmapDefinition.Field(1...1, "InstantActionWithTransition"),
+            BitmapDefinition.Field(2...2, "StartAction"),
+            BitmapDefinition.Field(3...3, "StartActionWithDuration"),
+            BitmapDefinition.Field(4...4, "StopAction"),
+            BitmapDefinition.Field(5...5, "PauseAction"),
+            BitmapDefinition.Field(6...6, "PauseActionWithDuration"),
+            BitmapDefinition.Field(7...7, "ResumeAction"),
+            BitmapDefinition.Field(8...8, "EnableAction"),
+            BitmapDefinition.Field(9...9, "EnableActionWithDuration"),
+            BitmapDefinition.Field(10...10, "DisableAction"),
+            BitmapDefinition.Field(11...11, "DisableActionWithDuration"),
+        ])
         static let actionStruct = TypeReference(
             "ActionStruct", .structure(StructDefinition("ActionStruct", fields: [
                 FieldDefinition(0, "ActionID", TypeReference("uint16", .unsigned(bytes: 2)), conformance: .mandatory),

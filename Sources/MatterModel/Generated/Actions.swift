@@ -33,4 +33,546 @@ public enum Actions {
         public static let stateChanged: EventID = 0x00
         public static let actionFailed: EventID = 0x01
     }
+
+    public struct ActionTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let other = ActionTypeEnum(rawValue: 0)
+        public static let scene = ActionTypeEnum(rawValue: 1)
+        public static let sequence = ActionTypeEnum(rawValue: 2)
+        public static let automation = ActionTypeEnum(rawValue: 3)
+        public static let exception = ActionTypeEnum(rawValue: 4)
+        public static let notification = ActionTypeEnum(rawValue: 5)
+        public static let alarm = ActionTypeEnum(rawValue: 6)
+        public static var definition: EnumDefinition { Types.actionTypeEnumDefinition }
+    }
+
+    public struct ActionStateEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let inactive = ActionStateEnum(rawValue: 0)
+        public static let active = ActionStateEnum(rawValue: 1)
+        public static let paused = ActionStateEnum(rawValue: 2)
+        public static let disabled = ActionStateEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.actionStateEnumDefinition }
+    }
+
+    public struct ActionErrorEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unknown = ActionErrorEnum(rawValue: 0)
+        public static let interrupted = ActionErrorEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.actionErrorEnumDefinition }
+    }
+
+    public struct EndpointListTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let other = EndpointListTypeEnum(rawValue: 0)
+        public static let room = EndpointListTypeEnum(rawValue: 1)
+        public static let zone = EndpointListTypeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.endpointListTypeEnumDefinition }
+    }
+
+    public struct CommandBits: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let instantAction = CommandBits(rawValue: 1 << 0)
+        public static let instantActionWithTransition = CommandBits(rawValue: 1 << 1)
+        public static let startAction = CommandBits(rawValue: 1 << 2)
+        public static let startActionWithDuration = CommandBits(rawValue: 1 << 3)
+        public static let stopAction = CommandBits(rawValue: 1 << 4)
+        public static let pauseAction = CommandBits(rawValue: 1 << 5)
+        public static let pauseActionWithDuration = CommandBits(rawValue: 1 << 6)
+        public static let resumeAction = CommandBits(rawValue: 1 << 7)
+        public static let enableAction = CommandBits(rawValue: 1 << 8)
+        public static let enableActionWithDuration = CommandBits(rawValue: 1 << 9)
+        public static let disableAction = CommandBits(rawValue: 1 << 10)
+        public static let disableActionWithDuration = CommandBits(rawValue: 1 << 11)
+        public static var definition: BitmapDefinition { Types.commandBitsDefinition }
+    }
+
+    public struct ActionStruct: ClusterStruct {
+        public var actionID: UInt16
+        public var name: String
+        public var type: ActionTypeEnum
+        public var endpointListID: UInt16
+        public var supportedCommands: CommandBits
+        public var state: ActionStateEnum
+
+        public init(actionID: UInt16, name: String, type: ActionTypeEnum, endpointListID: UInt16, supportedCommands: CommandBits, state: ActionStateEnum) {
+            self.actionID = actionID
+            self.name = name
+            self.type = type
+            self.endpointListID = endpointListID
+            self.supportedCommands = supportedCommands
+            self.state = state
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            actionID = try fields.required(0, "ActionID")
+            name = try fields.required(1, "Name")
+            type = try fields.required(2, "Type")
+            endpointListID = try fields.required(3, "EndpointListID")
+            supportedCommands = try fields.required(4, "SupportedCommands")
+            state = try fields.required(5, "State")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, name)
+            fields.add(2, type)
+            fields.add(3, endpointListID)
+            fields.add(4, supportedCommands)
+            fields.add(5, state)
+            return fields.structure
+        }
+    }
+
+    public struct EndpointListStruct: ClusterStruct {
+        public var endpointListID: UInt16
+        public var name: String
+        public var type: EndpointListTypeEnum
+        public var endpoints: [EndpointID]
+
+        public init(endpointListID: UInt16, name: String, type: EndpointListTypeEnum, endpoints: [EndpointID]) {
+            self.endpointListID = endpointListID
+            self.name = name
+            self.type = type
+            self.endpoints = endpoints
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            endpointListID = try fields.required(0, "EndpointListID")
+            name = try fields.required(1, "Name")
+            type = try fields.required(2, "Type")
+            endpoints = try fields.required(3, "Endpoints")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, endpointListID)
+            fields.add(1, name)
+            fields.add(2, type)
+            fields.add(3, endpoints)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension Actions {
+    public struct InstantAction: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            return fields.structure
+        }
+    }
+
+    public struct InstantActionWithTransition: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+        public var transitionTime: UInt16
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil, transitionTime: UInt16) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+            self.transitionTime = transitionTime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+            transitionTime = try fields.required(2, "TransitionTime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            fields.add(2, transitionTime)
+            return fields.structure
+        }
+    }
+
+    public struct StartAction: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x02
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            return fields.structure
+        }
+    }
+
+    public struct StartActionWithDuration: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x03
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+        public var duration: UInt32
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil, duration: UInt32) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+            self.duration = duration
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+            duration = try fields.required(2, "Duration")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            fields.add(2, duration)
+            return fields.structure
+        }
+    }
+
+    public struct StopAction: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x04
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            return fields.structure
+        }
+    }
+
+    public struct PauseAction: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            return fields.structure
+        }
+    }
+
+    public struct PauseActionWithDuration: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x06
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+        public var duration: UInt32
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil, duration: UInt32) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+            self.duration = duration
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+            duration = try fields.required(2, "Duration")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            fields.add(2, duration)
+            return fields.structure
+        }
+    }
+
+    public struct ResumeAction: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x07
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            return fields.structure
+        }
+    }
+
+    public struct EnableAction: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x08
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            return fields.structure
+        }
+    }
+
+    public struct EnableActionWithDuration: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x09
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+        public var duration: UInt32
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil, duration: UInt32) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+            self.duration = duration
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+            duration = try fields.required(2, "Duration")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            fields.add(2, duration)
+            return fields.structure
+        }
+    }
+
+    public struct DisableAction: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x0A
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            return fields.structure
+        }
+    }
+
+    public struct DisableActionWithDuration: CommandRequest {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: CommandID = 0x0B
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var actionID: UInt16
+        public var invokeID: UInt32?
+        public var duration: UInt32
+
+        public init(actionID: UInt16, invokeID: UInt32? = nil, duration: UInt32) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+            self.duration = duration
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.optional(1, "InvokeID")
+            duration = try fields.required(2, "Duration")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, ifPresent: invokeID)
+            fields.add(2, duration)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension Actions {
+    public struct StateChanged: EventPayload {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var actionID: UInt16
+        public var invokeID: UInt32
+        public var newState: ActionStateEnum
+
+        public init(actionID: UInt16, invokeID: UInt32, newState: ActionStateEnum) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+            self.newState = newState
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.required(1, "InvokeID")
+            newState = try fields.required(2, "NewState")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, invokeID)
+            fields.add(2, newState)
+            return fields.structure
+        }
+    }
+
+    public struct ActionFailed: EventPayload {
+        public static let cluster: ClusterID = 0x0025
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.info
+        public var actionID: UInt16
+        public var invokeID: UInt32
+        public var newState: ActionStateEnum
+        public var error: ActionErrorEnum
+
+        public init(actionID: UInt16, invokeID: UInt32, newState: ActionStateEnum, error: ActionErrorEnum) {
+            self.actionID = actionID
+            self.invokeID = invokeID
+            self.newState = newState
+            self.error = error
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            actionID = try fields.required(0, "ActionID")
+            invokeID = try fields.required(1, "InvokeID")
+            newState = try fields.required(2, "NewState")
+            error = try fields.required(3, "Error")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, actionID)
+            fields.add(1, invokeID)
+            fields.add(2, newState)
+            fields.add(3, error)
+            return fields.structure
+        }
+    }
 }

@@ -45,19 +45,17 @@ extension AdministratorCommissioning {
     }
 
     enum Types {
-        static let commissioningWindowStatusEnum = TypeReference(
-            "CommissioningWindowStatusEnum",
-            .enumeration(EnumDefinition("CommissioningWindowStatusEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "WindowNotOpen"),
-                EnumDefinition.Item(1, "EnhancedWindowOpen"),
-                EnumDefinition.Item(2, "BasicWindowOpen", Conformance("BC")),
-            ])))
-        static let statusCodeEnum = TypeReference(
-            "StatusCodeEnum",
-            .enumeration(EnumDefinition("StatusCodeEnum", bytes: 1, items: [
-                EnumDefinition.Item(2, "Busy"),
-                EnumDefinition.Item(3, "PakeParameterError"),
-                EnumDefinition.Item(4, "WindowNotOpen"),
-            ])))
+        static let commissioningWindowStatusEnum = TypeReference("CommissioningWindowStatusEnum", .enumeration(commissioningWindowStatusEnumDefinition))
+        static let commissioningWindowStatusEnumDefinition = EnumDefinition("CommissioningWindowStatusEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "WindowNotOpen"),
+            EnumDefinition.Item(1, "EnhancedWindowOpen"),
+            EnumDefinition.Item(2, "BasicWindowOpen", Conformance("BC")),
+        ])
+        static let statusCodeEnum = TypeReference("StatusCodeEnum", .enumeration(statusCodeEnumDefinition))
+        static let statusCodeEnumDefinition = EnumDefinition("StatusCodeEnum", bytes: 1, items: [
+            EnumDefinition.Item(2, "Busy"),
+            EnumDefinition.Item(3, "PakeParameterError"),
+            EnumDefinition.Item(4, "WindowNotOpen"),
+        ])
     }
 }

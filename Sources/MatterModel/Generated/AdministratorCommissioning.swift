@@ -26,4 +26,97 @@ public enum AdministratorCommissioning {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let basic = Feature(rawValue: 1 << 0)
     }
+
+    public struct CommissioningWindowStatusEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let windowNotOpen = CommissioningWindowStatusEnum(rawValue: 0)
+        public static let enhancedWindowOpen = CommissioningWindowStatusEnum(rawValue: 1)
+        public static let basicWindowOpen = CommissioningWindowStatusEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.commissioningWindowStatusEnumDefinition }
+    }
+
+    public struct StatusCodeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let busy = StatusCodeEnum(rawValue: 2)
+        public static let pakeParameterError = StatusCodeEnum(rawValue: 3)
+        public static let windowNotOpen = StatusCodeEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.statusCodeEnumDefinition }
+    }
+}
+
+// Commands.
+extension AdministratorCommissioning {
+    public struct OpenCommissioningWindow: CommandRequest {
+        public static let cluster: ClusterID = 0x003C
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var commissioningTimeout: UInt16
+        public var pakePasscodeVerifier: [UInt8]
+        public var discriminator: UInt16
+        public var iterations: UInt32
+        public var salt: [UInt8]
+
+        public init(commissioningTimeout: UInt16, pakePasscodeVerifier: [UInt8], discriminator: UInt16, iterations: UInt32, salt: [UInt8]) {
+            self.commissioningTimeout = commissioningTimeout
+            self.pakePasscodeVerifier = pakePasscodeVerifier
+            self.discriminator = discriminator
+            self.iterations = iterations
+            self.salt = salt
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            commissioningTimeout = try fields.required(0, "CommissioningTimeout")
+            pakePasscodeVerifier = try fields.required(1, "PAKEPasscodeVerifier")
+            discriminator = try fields.required(2, "Discriminator")
+            iterations = try fields.required(3, "Iterations")
+            salt = try fields.required(4, "Salt")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, commissioningTimeout)
+            fields.add(1, pakePasscodeVerifier)
+            fields.add(2, discriminator)
+            fields.add(3, iterations)
+            fields.add(4, salt)
+            return fields.structure
+        }
+    }
+
+    public struct OpenBasicCommissioningWindow: CommandRequest {
+        public static let cluster: ClusterID = 0x003C
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var commissioningTimeout: UInt16
+
+        public init(commissioningTimeout: UInt16) {
+            self.commissioningTimeout = commissioningTimeout
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            commissioningTimeout = try fields.required(0, "CommissioningTimeout")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, commissioningTimeout)
+            return fields.structure
+        }
+    }
+
+    public struct RevokeCommissioning: CommandRequest {
+        public static let cluster: ClusterID = 0x003C
+        public static let id: CommandID = 0x02
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
 }

@@ -30,16 +30,15 @@ extension AirQuality {
     }
 
     enum Types {
-        static let airQualityEnum = TypeReference(
-            "AirQualityEnum",
-            .enumeration(EnumDefinition("AirQualityEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unknown"),
-                EnumDefinition.Item(1, "Good"),
-                EnumDefinition.Item(2, "Fair", Conformance("FAIR")),
-                EnumDefinition.Item(3, "Moderate", Conformance("MOD")),
-                EnumDefinition.Item(4, "Poor"),
-                EnumDefinition.Item(5, "Verypoor", Conformance("VPOOR")),
-                EnumDefinition.Item(6, "Extremelypoor", Conformance("XPOOR")),
-            ])))
+        static let airQualityEnum = TypeReference("AirQualityEnum", .enumeration(airQualityEnumDefinition))
+        static let airQualityEnumDefinition = EnumDefinition("AirQualityEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unknown"),
+            EnumDefinition.Item(1, "Good"),
+            EnumDefinition.Item(2, "Fair", Conformance("FAIR")),
+            EnumDefinition.Item(3, "Moderate", Conformance("MOD")),
+            EnumDefinition.Item(4, "Poor"),
+            EnumDefinition.Item(5, "Verypoor", Conformance("VPOOR")),
+            EnumDefinition.Item(6, "Extremelypoor", Conformance("XPOOR")),
+        ])
     }
 }

@@ -21,4 +21,17 @@ public enum AirQuality {
         public static let veryPoor = Feature(rawValue: 1 << 2)
         public static let extremelyPoor = Feature(rawValue: 1 << 3)
     }
+
+    public struct AirQualityEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unknown = AirQualityEnum(rawValue: 0)
+        public static let good = AirQualityEnum(rawValue: 1)
+        public static let fair = AirQualityEnum(rawValue: 2)
+        public static let moderate = AirQualityEnum(rawValue: 3)
+        public static let poor = AirQualityEnum(rawValue: 4)
+        public static let verypoor = AirQualityEnum(rawValue: 5)
+        public static let extremelypoor = AirQualityEnum(rawValue: 6)
+        public static var definition: EnumDefinition { Types.airQualityEnumDefinition }
+    }
 }

@@ -61,41 +61,39 @@ extension BasicInformation {
     }
 
     enum Types {
-        static let productFinishEnum = TypeReference(
-            "ProductFinishEnum",
-            .enumeration(EnumDefinition("ProductFinishEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Other"),
-                EnumDefinition.Item(1, "Matte"),
-                EnumDefinition.Item(2, "Satin"),
-                EnumDefinition.Item(3, "Polished"),
-                EnumDefinition.Item(4, "Rugged"),
-                EnumDefinition.Item(5, "Fabric"),
-            ])))
-        static let colorEnum = TypeReference(
-            "ColorEnum",
-            .enumeration(EnumDefinition("ColorEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Black"),
-                EnumDefinition.Item(1, "Navy"),
-                EnumDefinition.Item(2, "Green"),
-                EnumDefinition.Item(3, "Teal"),
-                EnumDefinition.Item(4, "Maroon"),
-                EnumDefinition.Item(5, "Purple"),
-                EnumDefinition.Item(6, "Olive"),
-                EnumDefinition.Item(7, "Gray"),
-                EnumDefinition.Item(8, "Blue"),
-                EnumDefinition.Item(9, "Lime"),
-                EnumDefinition.Item(10, "Aqua"),
-                EnumDefinition.Item(11, "Red"),
-                EnumDefinition.Item(12, "Fuchsia"),
-                EnumDefinition.Item(13, "Yellow"),
-                EnumDefinition.Item(14, "White"),
-                EnumDefinition.Item(15, "Nickel"),
-                EnumDefinition.Item(16, "Chrome"),
-                EnumDefinition.Item(17, "Brass"),
-                EnumDefinition.Item(18, "Copper"),
-                EnumDefinition.Item(19, "Silver"),
-                EnumDefinition.Item(20, "Gold"),
-            ])))
+        static let productFinishEnum = TypeReference("ProductFinishEnum", .enumeration(productFinishEnumDefinition))
+        static let productFinishEnumDefinition = EnumDefinition("ProductFinishEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Other"),
+            EnumDefinition.Item(1, "Matte"),
+            EnumDefinition.Item(2, "Satin"),
+            EnumDefinition.Item(3, "Polished"),
+            EnumDefinition.Item(4, "Rugged"),
+            EnumDefinition.Item(5, "Fabric"),
+        ])
+        static let colorEnum = TypeReference("ColorEnum", .enumeration(colorEnumDefinition))
+        static let colorEnumDefinition = EnumDefinition("ColorEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Black"),
+            EnumDefinition.Item(1, "Navy"),
+            EnumDefinition.Item(2, "Green"),
+            EnumDefinition.Item(3, "Teal"),
+            EnumDefinition.Item(4, "Maroon"),
+            EnumDefinition.Item(5, "Purple"),
+            EnumDefinition.Item(6, "Olive"),
+            EnumDefinition.Item(7, "Gray"),
+            EnumDefinition.Item(8, "Blue"),
+            EnumDefinition.Item(9, "Lime"),
+            EnumDefinition.Item(10, "Aqua"),
+            EnumDefinition.Item(11, "Red"),
+            EnumDefinition.Item(12, "Fuchsia"),
+            EnumDefinition.Item(13, "Yellow"),
+            EnumDefinition.Item(14, "White"),
+            EnumDefinition.Item(15, "Nickel"),
+            EnumDefinition.Item(16, "Chrome"),
+            EnumDefinition.Item(17, "Brass"),
+            EnumDefinition.Item(18, "Copper"),
+            EnumDefinition.Item(19, "Silver"),
+            EnumDefinition.Item(20, "Gold"),
+        ])
         static let productAppearanceStruct = TypeReference(
             "ProductAppearanceStruct", .structure(StructDefinition("ProductAppearanceStruct", fields: [
                 FieldDefinition(0, "Finish", Types.productFinishEnum, conformance: .mandatory),

@@ -40,4 +40,167 @@ public enum BasicInformation {
         public static let leave: EventID = 0x02
         public static let reachableChanged: EventID = 0x03
     }
+
+    public struct ProductFinishEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let other = ProductFinishEnum(rawValue: 0)
+        public static let matte = ProductFinishEnum(rawValue: 1)
+        public static let satin = ProductFinishEnum(rawValue: 2)
+        public static let polished = ProductFinishEnum(rawValue: 3)
+        public static let rugged = ProductFinishEnum(rawValue: 4)
+        public static let fabric = ProductFinishEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.productFinishEnumDefinition }
+    }
+
+    public struct ColorEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let black = ColorEnum(rawValue: 0)
+        public static let navy = ColorEnum(rawValue: 1)
+        public static let green = ColorEnum(rawValue: 2)
+        public static let teal = ColorEnum(rawValue: 3)
+        public static let maroon = ColorEnum(rawValue: 4)
+        public static let purple = ColorEnum(rawValue: 5)
+        public static let olive = ColorEnum(rawValue: 6)
+        public static let gray = ColorEnum(rawValue: 7)
+        public static let blue = ColorEnum(rawValue: 8)
+        public static let lime = ColorEnum(rawValue: 9)
+        public static let aqua = ColorEnum(rawValue: 10)
+        public static let red = ColorEnum(rawValue: 11)
+        public static let fuchsia = ColorEnum(rawValue: 12)
+        public static let yellow = ColorEnum(rawValue: 13)
+        public static let white = ColorEnum(rawValue: 14)
+        public static let nickel = ColorEnum(rawValue: 15)
+        public static let chrome = ColorEnum(rawValue: 16)
+        public static let brass = ColorEnum(rawValue: 17)
+        public static let copper = ColorEnum(rawValue: 18)
+        public static let silver = ColorEnum(rawValue: 19)
+        public static let gold = ColorEnum(rawValue: 20)
+        public static var definition: EnumDefinition { Types.colorEnumDefinition }
+    }
+
+    public struct ProductAppearanceStruct: ClusterStruct {
+        public var finish: ProductFinishEnum
+        public var primaryColor: Nullable<ColorEnum>
+
+        public init(finish: ProductFinishEnum, primaryColor: Nullable<ColorEnum>) {
+            self.finish = finish
+            self.primaryColor = primaryColor
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            finish = try fields.required(0, "Finish")
+            primaryColor = try fields.required(1, "PrimaryColor")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, finish)
+            fields.add(1, primaryColor)
+            return fields.structure
+        }
+    }
+
+    public struct CapabilityMinimaStruct: ClusterStruct {
+        public var caseSessionsPerFabric: UInt16
+        public var subscriptionsPerFabric: UInt16
+
+        public init(caseSessionsPerFabric: UInt16, subscriptionsPerFabric: UInt16) {
+            self.caseSessionsPerFabric = caseSessionsPerFabric
+            self.subscriptionsPerFabric = subscriptionsPerFabric
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            caseSessionsPerFabric = try fields.required(0, "CaseSessionsPerFabric")
+            subscriptionsPerFabric = try fields.required(1, "SubscriptionsPerFabric")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, caseSessionsPerFabric)
+            fields.add(1, subscriptionsPerFabric)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension BasicInformation {
+    public struct StartUp: EventPayload {
+        public static let cluster: ClusterID = 0x0028
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.critical
+        public var softwareVersion: UInt32
+
+        public init(softwareVersion: UInt32) {
+            self.softwareVersion = softwareVersion
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            softwareVersion = try fields.required(0, "SoftwareVersion")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, softwareVersion)
+            return fields.structure
+        }
+    }
+
+    public struct ShutDown: EventPayload {
+        public static let cluster: ClusterID = 0x0028
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.critical
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct Leave: EventPayload {
+        public static let cluster: ClusterID = 0x0028
+        public static let id: EventID = 0x02
+        public static let priority = EventPriority.info
+        public var fabricIndex: FabricIndex
+
+        public init(fabricIndex: FabricIndex) {
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            fabricIndex = try fields.required(0, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct ReachableChanged: EventPayload {
+        public static let cluster: ClusterID = 0x0028
+        public static let id: EventID = 0x03
+        public static let priority = EventPriority.info
+        public var reachableNewValue: Bool
+
+        public init(reachableNewValue: Bool) {
+            self.reachableNewValue = reachableNewValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            reachableNewValue = try fields.required(0, "ReachableNewValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, reachableNewValue)
+            return fields.structure
+        }
+    }
 }

@@ -11,4 +11,39 @@ public enum Binding {
     public enum Attributes {
         public static let binding: AttributeID = 0x0000
     }
+
+    public struct TargetStruct: ClusterStruct {
+        public var node: NodeID?
+        public var group: GroupID?
+        public var endpoint: EndpointID?
+        public var cluster: ClusterID?
+        public var fabricIndex: FabricIndex?
+
+        public init(node: NodeID? = nil, group: GroupID? = nil, endpoint: EndpointID? = nil, cluster: ClusterID? = nil, fabricIndex: FabricIndex? = nil) {
+            self.node = node
+            self.group = group
+            self.endpoint = endpoint
+            self.cluster = cluster
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            node = try fields.optional(1, "Node")
+            group = try fields.optional(2, "Group")
+            endpoint = try fields.optional(3, "Endpoint")
+            cluster = try fields.optional(4, "Cluster")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, ifPresent: node)
+            fields.add(2, ifPresent: group)
+            fields.add(3, ifPresent: endpoint)
+            fields.add(4, ifPresent: cluster)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
 }

@@ -16,3 +16,28 @@ public enum BooleanState {
         public static let stateChange: EventID = 0x00
     }
 }
+
+// Events.
+extension BooleanState {
+    public struct StateChange: EventPayload {
+        public static let cluster: ClusterID = 0x0045
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var stateValue: Bool
+
+        public init(stateValue: Bool) {
+            self.stateValue = stateValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            stateValue = try fields.required(0, "StateValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stateValue)
+            return fields.structure
+        }
+    }
+}

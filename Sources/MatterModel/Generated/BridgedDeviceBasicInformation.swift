@@ -47,3 +47,120 @@ public enum BridgedDeviceBasicInformation {
         public static let bridgedICDSupport = Feature(rawValue: 1 << 20)
     }
 }
+
+// Commands.
+extension BridgedDeviceBasicInformation {
+    public struct KeepActive: CommandRequest {
+        public static let cluster: ClusterID = 0x0039
+        public static let id: CommandID = 0x80
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var stayActiveDuration: UInt32
+        public var timeoutMs: UInt32
+
+        public init(stayActiveDuration: UInt32, timeoutMs: UInt32) {
+            self.stayActiveDuration = stayActiveDuration
+            self.timeoutMs = timeoutMs
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            stayActiveDuration = try fields.required(0, "StayActiveDuration")
+            timeoutMs = try fields.required(1, "TimeoutMs")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stayActiveDuration)
+            fields.add(1, timeoutMs)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension BridgedDeviceBasicInformation {
+    public struct StartUp: EventPayload {
+        public static let cluster: ClusterID = 0x0039
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.critical
+        public var softwareVersion: UInt32
+
+        public init(softwareVersion: UInt32) {
+            self.softwareVersion = softwareVersion
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            softwareVersion = try fields.required(0, "SoftwareVersion")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, softwareVersion)
+            return fields.structure
+        }
+    }
+
+    public struct ShutDown: EventPayload {
+        public static let cluster: ClusterID = 0x0039
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.critical
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct Leave: EventPayload {
+        public static let cluster: ClusterID = 0x0039
+        public static let id: EventID = 0x02
+        public static let priority = EventPriority.critical
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct ReachableChanged: EventPayload {
+        public static let cluster: ClusterID = 0x0039
+        public static let id: EventID = 0x03
+        public static let priority = EventPriority.critical
+        public var reachableNewValue: Bool
+
+        public init(reachableNewValue: Bool) {
+            self.reachableNewValue = reachableNewValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            reachableNewValue = try fields.required(0, "ReachableNewValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, reachableNewValue)
+            return fields.structure
+        }
+    }
+
+    public struct ActiveChanged: EventPayload {
+        public static let cluster: ClusterID = 0x0039
+        public static let id: EventID = 0x80
+        public static let priority = EventPriority.info
+        public var promisedActiveDuration: UInt32
+
+        public init(promisedActiveDuration: UInt32) {
+            self.promisedActiveDuration = promisedActiveDuration
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            promisedActiveDuration = try fields.required(0, "PromisedActiveDuration")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, promisedActiveDuration)
+            return fields.structure
+        }
+    }
+}

@@ -219,76 +219,66 @@ extension ColorControl {
     }
 
     enum Types {
-        static let driftCompensationEnum = TypeReference(
-            "DriftCompensationEnum",
-            .enumeration(EnumDefinition("DriftCompensationEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "None"),
-                EnumDefinition.Item(1, "OtherOrUnknown"),
-                EnumDefinition.Item(2, "TemperatureMonitoring"),
-                EnumDefinition.Item(3, "OpticalLuminanceMonitoringAndFeedback"),
-                EnumDefinition.Item(4, "OpticalColorMonitoringAndFeedback"),
-            ])))
-        static let colorModeEnum = TypeReference(
-            "ColorModeEnum",
-            .enumeration(EnumDefinition("ColorModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "CurrentHueAndCurrentSaturation"),
-                EnumDefinition.Item(1, "CurrentXAndCurrentY"),
-                EnumDefinition.Item(2, "ColorTemperatureMireds"),
-            ])))
-        static let enhancedColorModeEnum = TypeReference(
-            "EnhancedColorModeEnum",
-            .enumeration(EnumDefinition("EnhancedColorModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "CurrentHueAndCurrentSaturation"),
-                EnumDefinition.Item(1, "CurrentXAndCurrentY"),
-                EnumDefinition.Item(2, "ColorTemperatureMireds"),
-                EnumDefinition.Item(3, "EnhancedCurrentHueAndCurrentSaturation"),
-            ])))
-        static let directionEnum = TypeReference(
-            "DirectionEnum",
-            .enumeration(EnumDefinition("DirectionEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Shortest"),
-                EnumDefinition.Item(1, "Longest"),
-                EnumDefinition.Item(2, "Up"),
-                EnumDefinition.Item(3, "Down"),
-            ])))
-        static let moveModeEnum = TypeReference(
-            "MoveModeEnum",
-            .enumeration(EnumDefinition("MoveModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Stop"),
-                EnumDefinition.Item(1, "Up"),
-                EnumDefinition.Item(3, "Down"),
-            ])))
-        static let stepModeEnum = TypeReference(
-            "StepModeEnum",
-            .enumeration(EnumDefinition("StepModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(1, "Up"),
-                EnumDefinition.Item(3, "Down"),
-            ])))
-        static let colorLoopActionEnum = TypeReference(
-            "ColorLoopActionEnum",
-            .enumeration(EnumDefinition("ColorLoopActionEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Deactivate"),
-                EnumDefinition.Item(1, "ActivateFromColorLoopStartEnhancedHue"),
-                EnumDefinition.Item(2, "ActivateFromEnhancedCurrentHue"),
-            ])))
-        static let colorLoopDirectionEnum = TypeReference(
-            "ColorLoopDirectionEnum",
-            .enumeration(EnumDefinition("ColorLoopDirectionEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Decrement"),
-                EnumDefinition.Item(1, "Increment"),
-            ])))
-        static let optionsBitmap = TypeReference(
-            "OptionsBitmap",
-            .bitmap(BitmapDefinition("OptionsBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "ExecuteIfOff"),
-            ])))
-        static let updateFlagsBitmap = TypeReference(
-            "UpdateFlagsBitmap",
-            .bitmap(BitmapDefinition("UpdateFlagsBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "UpdateAction"),
-                BitmapDefinition.Field(1...1, "UpdateDirection"),
-                BitmapDefinition.Field(2...2, "UpdateTime"),
-                BitmapDefinition.Field(3...3, "UpdateStartHue"),
-            ])))
+        static let driftCompensationEnum = TypeReference("DriftCompensationEnum", .enumeration(driftCompensationEnumDefinition))
+        static let driftCompensationEnumDefinition = EnumDefinition("DriftCompensationEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "None"),
+            EnumDefinition.Item(1, "OtherOrUnknown"),
+            EnumDefinition.Item(2, "TemperatureMonitoring"),
+            EnumDefinition.Item(3, "OpticalLuminanceMonitoringAndFeedback"),
+            EnumDefinition.Item(4, "OpticalColorMonitoringAndFeedback"),
+        ])
+        static let colorModeEnum = TypeReference("ColorModeEnum", .enumeration(colorModeEnumDefinition))
+        static let colorModeEnumDefinition = EnumDefinition("ColorModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "CurrentHueAndCurrentSaturation"),
+            EnumDefinition.Item(1, "CurrentXAndCurrentY"),
+            EnumDefinition.Item(2, "ColorTemperatureMireds"),
+        ])
+        static let enhancedColorModeEnum = TypeReference("EnhancedColorModeEnum", .enumeration(enhancedColorModeEnumDefinition))
+        static let enhancedColorModeEnumDefinition = EnumDefinition("EnhancedColorModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "CurrentHueAndCurrentSaturation"),
+            EnumDefinition.Item(1, "CurrentXAndCurrentY"),
+            EnumDefinition.Item(2, "ColorTemperatureMireds"),
+            EnumDefinition.Item(3, "EnhancedCurrentHueAndCurrentSaturation"),
+        ])
+        static let directionEnum = TypeReference("DirectionEnum", .enumeration(directionEnumDefinition))
+        static let directionEnumDefinition = EnumDefinition("DirectionEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Shortest"),
+            EnumDefinition.Item(1, "Longest"),
+            EnumDefinition.Item(2, "Up"),
+            EnumDefinition.Item(3, "Down"),
+        ])
+        static let moveModeEnum = TypeReference("MoveModeEnum", .enumeration(moveModeEnumDefinition))
+        static let moveModeEnumDefinition = EnumDefinition("MoveModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Stop"),
+            EnumDefinition.Item(1, "Up"),
+            EnumDefinition.Item(3, "Down"),
+        ])
+        static let stepModeEnum = TypeReference("StepModeEnum", .enumeration(stepModeEnumDefinition))
+        static let stepModeEnumDefinition = EnumDefinition("StepModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(1, "Up"),
+            EnumDefinition.Item(3, "Down"),
+        ])
+        static let colorLoopActionEnum = TypeReference("ColorLoopActionEnum", .enumeration(colorLoopActionEnumDefinition))
+        static let colorLoopActionEnumDefinition = EnumDefinition("ColorLoopActionEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Deactivate"),
+            EnumDefinition.Item(1, "ActivateFromColorLoopStartEnhancedHue"),
+            EnumDefinition.Item(2, "ActivateFromEnhancedCurrentHue"),
+        ])
+        static let colorLoopDirectionEnum = TypeReference("ColorLoopDirectionEnum", .enumeration(colorLoopDirectionEnumDefinition))
+        static let colorLoopDirectionEnumDefinition = EnumDefinition("ColorLoopDirectionEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Decrement"),
+            EnumDefinition.Item(1, "Increment"),
+        ])
+        static let optionsBitmap = TypeReference("OptionsBitmap", .bitmap(optionsBitmapDefinition))
+        static let optionsBitmapDefinition = BitmapDefinition("OptionsBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "ExecuteIfOff"),
+        ])
+        static let updateFlagsBitmap = TypeReference("UpdateFlagsBitmap", .bitmap(updateFlagsBitmapDefinition))
+        static let updateFlagsBitmapDefinition = BitmapDefinition("UpdateFlagsBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "UpdateAction"),
+            BitmapDefinition.Field(1...1, "UpdateDirection"),
+            BitmapDefinition.Field(2...2, "UpdateTime"),
+            BitmapDefinition.Field(3...3, "UpdateStartHue"),
+        ])
     }
 }

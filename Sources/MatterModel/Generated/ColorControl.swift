@@ -95,4 +95,823 @@ public enum ColorControl {
         public static let xy = Feature(rawValue: 1 << 3)
         public static let colorTemperature = Feature(rawValue: 1 << 4)
     }
+
+    public struct DriftCompensationEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let none = DriftCompensationEnum(rawValue: 0)
+        public static let otherOrUnknown = DriftCompensationEnum(rawValue: 1)
+        public static let temperatureMonitoring = DriftCompensationEnum(rawValue: 2)
+        public static let opticalLuminanceMonitoringAndFeedback = DriftCompensationEnum(rawValue: 3)
+        public static let opticalColorMonitoringAndFeedback = DriftCompensationEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.driftCompensationEnumDefinition }
+    }
+
+    public struct ColorModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let currentHueAndCurrentSaturation = ColorModeEnum(rawValue: 0)
+        public static let currentXAndCurrentY = ColorModeEnum(rawValue: 1)
+        public static let colorTemperatureMireds = ColorModeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.colorModeEnumDefinition }
+    }
+
+    public struct EnhancedColorModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let currentHueAndCurrentSaturation = EnhancedColorModeEnum(rawValue: 0)
+        public static let currentXAndCurrentY = EnhancedColorModeEnum(rawValue: 1)
+        public static let colorTemperatureMireds = EnhancedColorModeEnum(rawValue: 2)
+        public static let enhancedCurrentHueAndCurrentSaturation = EnhancedColorModeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.enhancedColorModeEnumDefinition }
+    }
+
+    public struct DirectionEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let shortest = DirectionEnum(rawValue: 0)
+        public static let longest = DirectionEnum(rawValue: 1)
+        public static let up = DirectionEnum(rawValue: 2)
+        public static let down = DirectionEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.directionEnumDefinition }
+    }
+
+    public struct MoveModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let stop = MoveModeEnum(rawValue: 0)
+        public static let up = MoveModeEnum(rawValue: 1)
+        public static let down = MoveModeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.moveModeEnumDefinition }
+    }
+
+    public struct StepModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let up = StepModeEnum(rawValue: 1)
+        public static let down = StepModeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.stepModeEnumDefinition }
+    }
+
+    public struct ColorLoopActionEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let deactivate = ColorLoopActionEnum(rawValue: 0)
+        public static let activateFromColorLoopStartEnhancedHue = ColorLoopActionEnum(rawValue: 1)
+        public static let activateFromEnhancedCurrentHue = ColorLoopActionEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.colorLoopActionEnumDefinition }
+    }
+
+    public struct ColorLoopDirectionEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let decrement = ColorLoopDirectionEnum(rawValue: 0)
+        public static let increment = ColorLoopDirectionEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.colorLoopDirectionEnumDefinition }
+    }
+
+    public struct OptionsBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let executeIfOff = OptionsBitmap(rawValue: 1 << 0)
+        public static var definition: BitmapDefinition { Types.optionsBitmapDefinition }
+    }
+
+    public struct UpdateFlagsBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let updateAction = UpdateFlagsBitmap(rawValue: 1 << 0)
+        public static let updateDirection = UpdateFlagsBitmap(rawValue: 1 << 1)
+        public static let updateTime = UpdateFlagsBitmap(rawValue: 1 << 2)
+        public static let updateStartHue = UpdateFlagsBitmap(rawValue: 1 << 3)
+        public static var definition: BitmapDefinition { Types.updateFlagsBitmapDefinition }
+    }
+}
+
+// Commands.
+extension ColorControl {
+    public struct MoveToHue: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var hue: UInt8
+        public var direction: DirectionEnum
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(hue: UInt8, direction: DirectionEnum, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.hue = hue
+            self.direction = direction
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            hue = try fields.required(0, "Hue")
+            direction = try fields.required(1, "Direction")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, hue)
+            fields.add(1, direction)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveHue: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var moveMode: MoveModeEnum
+        public var rate: UInt8
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(moveMode: MoveModeEnum, rate: UInt8, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.moveMode = moveMode
+            self.rate = rate
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            moveMode = try fields.required(0, "MoveMode")
+            rate = try fields.required(1, "Rate")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, moveMode)
+            fields.add(1, rate)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct StepHue: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x02
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var stepMode: StepModeEnum
+        public var stepSize: UInt8
+        public var transitionTime: UInt8
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt8, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.stepMode = stepMode
+            self.stepSize = stepSize
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            stepMode = try fields.required(0, "StepMode")
+            stepSize = try fields.required(1, "StepSize")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stepMode)
+            fields.add(1, stepSize)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveToSaturation: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x03
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var saturation: UInt8
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(saturation: UInt8, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.saturation = saturation
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            saturation = try fields.required(0, "Saturation")
+            transitionTime = try fields.required(1, "TransitionTime")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, saturation)
+            fields.add(1, transitionTime)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveSaturation: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x04
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var moveMode: MoveModeEnum
+        public var rate: UInt8
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(moveMode: MoveModeEnum, rate: UInt8, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.moveMode = moveMode
+            self.rate = rate
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            moveMode = try fields.required(0, "MoveMode")
+            rate = try fields.required(1, "Rate")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, moveMode)
+            fields.add(1, rate)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct StepSaturation: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var stepMode: StepModeEnum
+        public var stepSize: UInt8
+        public var transitionTime: UInt8
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt8, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.stepMode = stepMode
+            self.stepSize = stepSize
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            stepMode = try fields.required(0, "StepMode")
+            stepSize = try fields.required(1, "StepSize")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stepMode)
+            fields.add(1, stepSize)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveToHueAndSaturation: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x06
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var hue: UInt8
+        public var saturation: UInt8
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(hue: UInt8, saturation: UInt8, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.hue = hue
+            self.saturation = saturation
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            hue = try fields.required(0, "Hue")
+            saturation = try fields.required(1, "Saturation")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, hue)
+            fields.add(1, saturation)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveToColor: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x07
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var colorX: UInt16
+        public var colorY: UInt16
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(colorX: UInt16, colorY: UInt16, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.colorX = colorX
+            self.colorY = colorY
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            colorX = try fields.required(0, "ColorX")
+            colorY = try fields.required(1, "ColorY")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, colorX)
+            fields.add(1, colorY)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveColor: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x08
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var rateX: Int16
+        public var rateY: Int16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(rateX: Int16, rateY: Int16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.rateX = rateX
+            self.rateY = rateY
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            rateX = try fields.required(0, "RateX")
+            rateY = try fields.required(1, "RateY")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, rateX)
+            fields.add(1, rateY)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct StepColor: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x09
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var stepX: Int16
+        public var stepY: Int16
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(stepX: Int16, stepY: Int16, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.stepX = stepX
+            self.stepY = stepY
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            stepX = try fields.required(0, "StepX")
+            stepY = try fields.required(1, "StepY")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stepX)
+            fields.add(1, stepY)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveToColorTemperature: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x0A
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var colorTemperatureMireds: UInt16
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(colorTemperatureMireds: UInt16, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.colorTemperatureMireds = colorTemperatureMireds
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            colorTemperatureMireds = try fields.required(0, "ColorTemperatureMireds")
+            transitionTime = try fields.required(1, "TransitionTime")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, colorTemperatureMireds)
+            fields.add(1, transitionTime)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct EnhancedMoveToHue: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x40
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var enhancedHue: UInt16
+        public var direction: DirectionEnum
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(enhancedHue: UInt16, direction: DirectionEnum, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.enhancedHue = enhancedHue
+            self.direction = direction
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            enhancedHue = try fields.required(0, "EnhancedHue")
+            direction = try fields.required(1, "Direction")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, enhancedHue)
+            fields.add(1, direction)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct EnhancedMoveHue: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x41
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var moveMode: MoveModeEnum
+        public var rate: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(moveMode: MoveModeEnum, rate: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.moveMode = moveMode
+            self.rate = rate
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            moveMode = try fields.required(0, "MoveMode")
+            rate = try fields.required(1, "Rate")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, moveMode)
+            fields.add(1, rate)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct EnhancedStepHue: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x42
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var stepMode: StepModeEnum
+        public var stepSize: UInt16
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(stepMode: StepModeEnum, stepSize: UInt16, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.stepMode = stepMode
+            self.stepSize = stepSize
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            stepMode = try fields.required(0, "StepMode")
+            stepSize = try fields.required(1, "StepSize")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stepMode)
+            fields.add(1, stepSize)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct EnhancedMoveToHueAndSaturation: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x43
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var enhancedHue: UInt16
+        public var saturation: UInt8
+        public var transitionTime: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(enhancedHue: UInt16, saturation: UInt8, transitionTime: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.enhancedHue = enhancedHue
+            self.saturation = saturation
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            enhancedHue = try fields.required(0, "EnhancedHue")
+            saturation = try fields.required(1, "Saturation")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, enhancedHue)
+            fields.add(1, saturation)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct ColorLoopSet: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x44
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var updateFlags: UpdateFlagsBitmap
+        public var action: ColorLoopActionEnum
+        public var direction: ColorLoopDirectionEnum
+        public var time: UInt16
+        public var startHue: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(updateFlags: UpdateFlagsBitmap, action: ColorLoopActionEnum, direction: ColorLoopDirectionEnum, time: UInt16, startHue: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.updateFlags = updateFlags
+            self.action = action
+            self.direction = direction
+            self.time = time
+            self.startHue = startHue
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            updateFlags = try fields.required(0, "UpdateFlags")
+            action = try fields.required(1, "Action")
+            direction = try fields.required(2, "Direction")
+            time = try fields.required(3, "Time")
+            startHue = try fields.required(4, "StartHue")
+            optionsMask = try fields.required(5, "OptionsMask")
+            optionsOverride = try fields.required(6, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, updateFlags)
+            fields.add(1, action)
+            fields.add(2, direction)
+            fields.add(3, time)
+            fields.add(4, startHue)
+            fields.add(5, optionsMask)
+            fields.add(6, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct StopMoveStep: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x47
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            optionsMask = try fields.required(0, "OptionsMask")
+            optionsOverride = try fields.required(1, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, optionsMask)
+            fields.add(1, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveColorTemperature: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x4B
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var moveMode: MoveModeEnum
+        public var rate: UInt16
+        public var colorTemperatureMinimumMireds: UInt16
+        public var colorTemperatureMaximumMireds: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(moveMode: MoveModeEnum, rate: UInt16, colorTemperatureMinimumMireds: UInt16, colorTemperatureMaximumMireds: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.moveMode = moveMode
+            self.rate = rate
+            self.colorTemperatureMinimumMireds = colorTemperatureMinimumMireds
+            self.colorTemperatureMaximumMireds = colorTemperatureMaximumMireds
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            moveMode = try fields.required(0, "MoveMode")
+            rate = try fields.required(1, "Rate")
+            colorTemperatureMinimumMireds = try fields.required(2, "ColorTemperatureMinimumMireds")
+            colorTemperatureMaximumMireds = try fields.required(3, "ColorTemperatureMaximumMireds")
+            optionsMask = try fields.required(4, "OptionsMask")
+            optionsOverride = try fields.required(5, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, moveMode)
+            fields.add(1, rate)
+            fields.add(2, colorTemperatureMinimumMireds)
+            fields.add(3, colorTemperatureMaximumMireds)
+            fields.add(4, optionsMask)
+            fields.add(5, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct StepColorTemperature: CommandRequest {
+        public static let cluster: ClusterID = 0x0300
+        public static let id: CommandID = 0x4C
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var stepMode: StepModeEnum
+        public var stepSize: UInt16
+        public var transitionTime: UInt16
+        public var colorTemperatureMinimumMireds: UInt16
+        public var colorTemperatureMaximumMireds: UInt16
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(stepMode: StepModeEnum, stepSize: UInt16, transitionTime: UInt16, colorTemperatureMinimumMireds: UInt16, colorTemperatureMaximumMireds: UInt16, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.stepMode = stepMode
+            self.stepSize = stepSize
+            self.transitionTime = transitionTime
+            self.colorTemperatureMinimumMireds = colorTemperatureMinimumMireds
+            self.colorTemperatureMaximumMireds = colorTemperatureMaximumMireds
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            stepMode = try fields.required(0, "StepMode")
+            stepSize = try fields.required(1, "StepSize")
+            transitionTime = try fields.required(2, "TransitionTime")
+            colorTemperatureMinimumMireds = try fields.required(3, "ColorTemperatureMinimumMireds")
+            colorTemperatureMaximumMireds = try fields.required(4, "ColorTemperatureMaximumMireds")
+            optionsMask = try fields.required(5, "OptionsMask")
+            optionsOverride = try fields.required(6, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stepMode)
+            fields.add(1, stepSize)
+            fields.add(2, transitionTime)
+            fields.add(3, colorTemperatureMinimumMireds)
+            fields.add(4, colorTemperatureMaximumMireds)
+            fields.add(5, optionsMask)
+            fields.add(6, optionsOverride)
+            return fields.structure
+        }
+    }
 }

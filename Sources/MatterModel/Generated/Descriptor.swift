@@ -22,4 +22,27 @@ public enum Descriptor {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let tagList = Feature(rawValue: 1 << 0)
     }
+
+    public struct DeviceTypeStruct: ClusterStruct {
+        public var deviceType: DeviceTypeID
+        public var revision: UInt16
+
+        public init(deviceType: DeviceTypeID, revision: UInt16) {
+            self.deviceType = deviceType
+            self.revision = revision
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            deviceType = try fields.required(0, "DeviceType")
+            revision = try fields.required(1, "Revision")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, deviceType)
+            fields.add(1, revision)
+            return fields.structure
+        }
+    }
 }

@@ -333,244 +333,220 @@ extension DoorLock {
     }
 
     enum Types {
-        static let alarmCodeEnum = TypeReference(
-            "AlarmCodeEnum",
-            .enumeration(EnumDefinition("AlarmCodeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "LockJammed"),
-                EnumDefinition.Item(1, "LockFactoryReset", .optional),
-                EnumDefinition.Item(3, "LockRadioPowerCycled", .optional),
-                EnumDefinition.Item(4, "WrongCodeEntryLimit", Conformance("[USR]")),
-                EnumDefinition.Item(5, "FrontEsceutcheonRemoved", .optional),
-                EnumDefinition.Item(6, "DoorForcedOpen", Conformance("[DPS]")),
-                EnumDefinition.Item(7, "DoorAjar", Conformance("[DPS]")),
-                EnumDefinition.Item(8, "ForcedUser", Conformance("[USR]")),
-            ])))
-        static let credentialRuleEnum = TypeReference(
-            "CredentialRuleEnum",
-            .enumeration(EnumDefinition("CredentialRuleEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Single", Conformance("USR")),
-                EnumDefinition.Item(1, "Dual", Conformance("[USR]")),
-                EnumDefinition.Item(2, "Tri", Conformance("[USR]")),
-            ])))
-        static let credentialTypeEnum = TypeReference(
-            "CredentialTypeEnum",
-            .enumeration(EnumDefinition("CredentialTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "ProgrammingPIN", .optional),
-                EnumDefinition.Item(1, "PIN", Conformance("PIN")),
-                EnumDefinition.Item(2, "RFID", Conformance("RID")),
-                EnumDefinition.Item(3, "Fingerprint", Conformance("FGP")),
-                EnumDefinition.Item(4, "FingerVein", Conformance("FGP")),
-                EnumDefinition.Item(5, "Face", Conformance("FACE")),
-                EnumDefinition.Item(6, "AliroCredentialIssuerKey", Conformance("ALIRO")),
-                EnumDefinition.Item(7, "AliroEvictableEndpointKey", Conformance("ALIRO")),
-                EnumDefinition.Item(8, "AliroNonEvictableEndpointKey", Conformance("ALIRO")),
-            ])))
-        static let dataOperationTypeEnum = TypeReference(
-            "DataOperationTypeEnum",
-            .enumeration(EnumDefinition("DataOperationTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Add"),
-                EnumDefinition.Item(1, "Clear"),
-                EnumDefinition.Item(2, "Modify"),
-            ])))
-        static let doorStateEnum = TypeReference(
-            "DoorStateEnum",
-            .enumeration(EnumDefinition("DoorStateEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "DoorOpen", Conformance("DPS")),
-                EnumDefinition.Item(1, "DoorClosed", Conformance("DPS")),
-                EnumDefinition.Item(2, "DoorJammed", Conformance("[DPS]")),
-                EnumDefinition.Item(3, "DoorForcedOpen", Conformance("[DPS]")),
-                EnumDefinition.Item(4, "DoorUnspecifiedError", Conformance("[DPS]")),
-                EnumDefinition.Item(5, "DoorAjar", Conformance("[DPS]")),
-            ])))
-        static let lockDataTypeEnum = TypeReference(
-            "LockDataTypeEnum",
-            .enumeration(EnumDefinition("LockDataTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unspecified", .optional),
-                EnumDefinition.Item(1, "ProgrammingCode", .optional),
-                EnumDefinition.Item(2, "UserIndex"),
-                EnumDefinition.Item(3, "WeekDaySchedule", Conformance("WDSCH")),
-                EnumDefinition.Item(4, "YearDaySchedule", Conformance("YDSCH")),
-                EnumDefinition.Item(5, "HolidaySchedule", Conformance("HDSCH")),
-                EnumDefinition.Item(6, "PIN", Conformance("PIN")),
-                EnumDefinition.Item(7, "RFID", Conformance("RID")),
-                EnumDefinition.Item(8, "Fingerprint", Conformance("FGP")),
-                EnumDefinition.Item(9, "FingerVein", Conformance("FGP")),
-                EnumDefinition.Item(10, "Face", Conformance("FACE")),
-                EnumDefinition.Item(11, "AliroCredentialIssuerKey", Conformance("ALIRO")),
-                EnumDefinition.Item(12, "AliroEvictableEndpointKey", Conformance("ALIRO")),
-                EnumDefinition.Item(13, "AliroNonEvictableEndpointKey", Conformance("ALIRO")),
-            ])))
-        static let lockOperationTypeEnum = TypeReference(
-            "LockOperationTypeEnum",
-            .enumeration(EnumDefinition("LockOperationTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Lock"),
-                EnumDefinition.Item(1, "Unlock"),
-                EnumDefinition.Item(2, "NonAccessUserEvent", .optional),
-                EnumDefinition.Item(3, "ForcedUserEvent", .optional),
-                EnumDefinition.Item(4, "Unlatch"),
-            ])))
-        static let operationErrorEnum = TypeReference(
-            "OperationErrorEnum",
-            .enumeration(EnumDefinition("OperationErrorEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unspecified", .optional),
-                EnumDefinition.Item(1, "InvalidCredential", Conformance("USR")),
-                EnumDefinition.Item(2, "DisabledUserDenied"),
-                EnumDefinition.Item(3, "Restricted", Conformance("WDSCH | YDSCH")),
-                EnumDefinition.Item(4, "InsufficientBattery", .optional),
-            ])))
-        static let operatingModeEnum = TypeReference(
-            "OperatingModeEnum",
-            .enumeration(EnumDefinition("OperatingModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Normal"),
-                EnumDefinition.Item(1, "Vacation", .optional),
-                EnumDefinition.Item(2, "Privacy", .optional),
-                EnumDefinition.Item(3, "NoRemoteLockUnlock"),
-                EnumDefinition.Item(4, "Passage", .optional),
-            ])))
-        static let operationSourceEnum = TypeReference(
-            "OperationSourceEnum",
-            .enumeration(EnumDefinition("OperationSourceEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unspecified", .optional),
-                EnumDefinition.Item(1, "Manual", .optional),
-                EnumDefinition.Item(2, "ProprietaryRemote", .optional),
-                EnumDefinition.Item(3, "Keypad", .optional),
-                EnumDefinition.Item(4, "Auto", .optional),
-                EnumDefinition.Item(5, "Button", .optional),
-                EnumDefinition.Item(6, "Schedule", Conformance("HDSCH")),
-                EnumDefinition.Item(7, "Remote"),
-                EnumDefinition.Item(8, "RFID", Conformance("RID")),
-                EnumDefinition.Item(9, "Biometric", Conformance("[USR]")),
-                EnumDefinition.Item(10, "Aliro", Conformance("ALIRO")),
-            ])))
-        static let userStatusEnum = TypeReference(
-            "UserStatusEnum",
-            .enumeration(EnumDefinition("UserStatusEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Available"),
-                EnumDefinition.Item(1, "OccupiedEnabled"),
-                EnumDefinition.Item(3, "OccupiedDisabled", .optional),
-            ])))
-        static let userTypeEnum = TypeReference(
-            "UserTypeEnum",
-            .enumeration(EnumDefinition("UserTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "UnrestrictedUser"),
-                EnumDefinition.Item(1, "YearDayScheduleUser", .optional),
-                EnumDefinition.Item(2, "WeekDayScheduleUser", .optional),
-                EnumDefinition.Item(3, "ProgrammingUser", .optional),
-                EnumDefinition.Item(4, "NonAccessUser", .optional),
-                EnumDefinition.Item(5, "ForcedUser", Conformance("[USR]")),
-                EnumDefinition.Item(6, "DisposableUser", Conformance("[USR]")),
-                EnumDefinition.Item(7, "ExpiringUser", Conformance("[USR]")),
-                EnumDefinition.Item(8, "ScheduleRestrictedUser", Conformance("WDSCH | YDSCH")),
-                EnumDefinition.Item(9, "RemoteOnlyUser", Conformance("USR & COTA & PIN")),
-            ])))
-        static let lockStateEnum = TypeReference(
-            "LockStateEnum",
-            .enumeration(EnumDefinition("LockStateEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "NotFullyLocked"),
-                EnumDefinition.Item(1, "Locked"),
-                EnumDefinition.Item(2, "Unlocked"),
-                EnumDefinition.Item(3, "Unlatched", .optional),
-            ])))
-        static let lockTypeEnum = TypeReference(
-            "LockTypeEnum",
-            .enumeration(EnumDefinition("LockTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "DeadBolt"),
-                EnumDefinition.Item(1, "Magnetic"),
-                EnumDefinition.Item(2, "Other"),
-                EnumDefinition.Item(3, "Mortise"),
-                EnumDefinition.Item(4, "Rim"),
-                EnumDefinition.Item(5, "LatchBolt"),
-                EnumDefinition.Item(6, "CylindricalLock"),
-                EnumDefinition.Item(7, "TubularLock"),
-                EnumDefinition.Item(8, "InterconnectedLock"),
-                EnumDefinition.Item(9, "DeadLatch"),
-                EnumDefinition.Item(10, "DoorFurniture"),
-                EnumDefinition.Item(11, "Eurocylinder"),
-            ])))
-        static let ledSettingEnum = TypeReference(
-            "LEDSettingEnum",
-            .enumeration(EnumDefinition("LEDSettingEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "NoLEDSignal"),
-                EnumDefinition.Item(1, "NoLEDSignalAccessAllowed"),
-                EnumDefinition.Item(2, "LEDSignalAll"),
-            ])))
-        static let soundVolumeEnum = TypeReference(
-            "SoundVolumeEnum",
-            .enumeration(EnumDefinition("SoundVolumeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Silent"),
-                EnumDefinition.Item(1, "Low"),
-                EnumDefinition.Item(2, "High"),
-                EnumDefinition.Item(3, "Medium"),
-            ])))
-        static let eventTypeEnum = TypeReference(
-            "EventTypeEnum",
-            .enumeration(EnumDefinition("EventTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Operation"),
-                EnumDefinition.Item(1, "Programming"),
-                EnumDefinition.Item(2, "Alarm"),
-            ])))
-        static let statusCodeEnum = TypeReference(
-            "StatusCodeEnum",
-            .enumeration(EnumDefinition("StatusCodeEnum", bytes: 1, items: [
-                EnumDefinition.Item(2, "Duplicate"),
-                EnumDefinition.Item(3, "Occupied"),
-            ])))
-        static let daysMaskBitmap = TypeReference(
-            "DaysMaskBitmap",
-            .bitmap(BitmapDefinition("DaysMaskBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "Sunday"),
-                BitmapDefinition.Field(1...1, "Monday"),
-                BitmapDefinition.Field(2...2, "Tuesday"),
-                BitmapDefinition.Field(3...3, "Wednesday"),
-                BitmapDefinition.Field(4...4, "Thursday"),
-                BitmapDefinition.Field(5...5, "Friday"),
-                BitmapDefinition.Field(6...6, "Saturday"),
-            ])))
-        static let credentialRulesBitmap = TypeReference(
-            "CredentialRulesBitmap",
-            .bitmap(BitmapDefinition("CredentialRulesBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "Single"),
-                BitmapDefinition.Field(1...1, "Dual"),
-                BitmapDefinition.Field(2...2, "Tri"),
-            ])))
-        static let operatingModesBitmap = TypeReference(
-            "OperatingModesBitmap",
-            .bitmap(BitmapDefinition("OperatingModesBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "Normal"),
-                BitmapDefinition.Field(1...1, "Vacation"),
-                BitmapDefinition.Field(2...2, "Privacy"),
-                BitmapDefinition.Field(3...3, "NoRemoteLockUnlock"),
-                BitmapDefinition.Field(4...4, "Passage"),
-                BitmapDefinition.Field(5...15, "AlwaysSet"),
-            ])))
-        static let configurationRegisterBitmap = TypeReference(
-            "ConfigurationRegisterBitmap",
-            .bitmap(BitmapDefinition("ConfigurationRegisterBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "LocalProgramming"),
-                BitmapDefinition.Field(1...1, "KeypadInterface"),
-                BitmapDefinition.Field(2...2, "RemoteInterface"),
-                BitmapDefinition.Field(5...5, "SoundVolume"),
-                BitmapDefinition.Field(6...6, "AutoRelockTime"),
-                BitmapDefinition.Field(7...7, "LEDSettings"),
-            ])))
-        static let localProgrammingFeaturesBitmap = TypeReference(
-            "LocalProgrammingFeaturesBitmap",
-            .bitmap(BitmapDefinition("LocalProgrammingFeaturesBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "AddUsersCredentialsSchedules"),
-                BitmapDefinition.Field(1...1, "ModifyUsersCredentialsSchedules"),
-                BitmapDefinition.Field(2...2, "ClearUsersCredentialsSchedules"),
-                BitmapDefinition.Field(3...3, "AdjustSettings"),
-            ])))
-        static let alarmMaskBitmap = TypeReference(
-            "AlarmMaskBitmap",
-            .bitmap(BitmapDefinition("AlarmMaskBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "LockJammed"),
-                BitmapDefinition.Field(1...1, "LockFactoryReset"),
-                BitmapDefinition.Field(3...3, "LockRadioPowerCycled"),
-                BitmapDefinition.Field(4...4, "WrongCodeEntryLimit"),
-                BitmapDefinition.Field(5...5, "FrontEscutcheonRemoved"),
-                BitmapDefinition.Field(6...6, "DoorForcedOpen"),
-            ])))
+        static let alarmCodeEnum = TypeReference("AlarmCodeEnum", .enumeration(alarmCodeEnumDefinition))
+        static let alarmCodeEnumDefinition = EnumDefinition("AlarmCodeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "LockJammed"),
+            EnumDefinition.Item(1, "LockFactoryReset", .optional),
+            EnumDefinition.Item(3, "LockRadioPowerCycled", .optional),
+            EnumDefinition.Item(4, "WrongCodeEntryLimit", Conformance("[USR]")),
+            EnumDefinition.Item(5, "FrontEsceutcheonRemoved", .optional),
+            EnumDefinition.Item(6, "DoorForcedOpen", Conformance("[DPS]")),
+            EnumDefinition.Item(7, "DoorAjar", Conformance("[DPS]")),
+            EnumDefinition.Item(8, "ForcedUser", Conformance("[USR]")),
+        ])
+        static let credentialRuleEnum = TypeReference("CredentialRuleEnum", .enumeration(credentialRuleEnumDefinition))
+        static let credentialRuleEnumDefinition = EnumDefinition("CredentialRuleEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Single", Conformance("USR")),
+            EnumDefinition.Item(1, "Dual", Conformance("[USR]")),
+            EnumDefinition.Item(2, "Tri", Conformance("[USR]")),
+        ])
+        static let credentialTypeEnum = TypeReference("CredentialTypeEnum", .enumeration(credentialTypeEnumDefinition))
+        static let credentialTypeEnumDefinition = EnumDefinition("CredentialTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "ProgrammingPIN", .optional),
+            EnumDefinition.Item(1, "PIN", Conformance("PIN")),
+            EnumDefinition.Item(2, "RFID", Conformance("RID")),
+            EnumDefinition.Item(3, "Fingerprint", Conformance("FGP")),
+            EnumDefinition.Item(4, "FingerVein", Conformance("FGP")),
+            EnumDefinition.Item(5, "Face", Conformance("FACE")),
+            EnumDefinition.Item(6, "AliroCredentialIssuerKey", Conformance("ALIRO")),
+            EnumDefinition.Item(7, "AliroEvictableEndpointKey", Conformance("ALIRO")),
+            EnumDefinition.Item(8, "AliroNonEvictableEndpointKey", Conformance("ALIRO")),
+        ])
+        static let dataOperationTypeEnum = TypeReference("DataOperationTypeEnum", .enumeration(dataOperationTypeEnumDefinition))
+        static let dataOperationTypeEnumDefinition = EnumDefinition("DataOperationTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Add"),
+            EnumDefinition.Item(1, "Clear"),
+            EnumDefinition.Item(2, "Modify"),
+        ])
+        static let doorStateEnum = TypeReference("DoorStateEnum", .enumeration(doorStateEnumDefinition))
+        static let doorStateEnumDefinition = EnumDefinition("DoorStateEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "DoorOpen", Conformance("DPS")),
+            EnumDefinition.Item(1, "DoorClosed", Conformance("DPS")),
+            EnumDefinition.Item(2, "DoorJammed", Conformance("[DPS]")),
+            EnumDefinition.Item(3, "DoorForcedOpen", Conformance("[DPS]")),
+            EnumDefinition.Item(4, "DoorUnspecifiedError", Conformance("[DPS]")),
+            EnumDefinition.Item(5, "DoorAjar", Conformance("[DPS]")),
+        ])
+        static let lockDataTypeEnum = TypeReference("LockDataTypeEnum", .enumeration(lockDataTypeEnumDefinition))
+        static let lockDataTypeEnumDefinition = EnumDefinition("LockDataTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unspecified", .optional),
+            EnumDefinition.Item(1, "ProgrammingCode", .optional),
+            EnumDefinition.Item(2, "UserIndex"),
+            EnumDefinition.Item(3, "WeekDaySchedule", Conformance("WDSCH")),
+            EnumDefinition.Item(4, "YearDaySchedule", Conformance("YDSCH")),
+            EnumDefinition.Item(5, "HolidaySchedule", Conformance("HDSCH")),
+            EnumDefinition.Item(6, "PIN", Conformance("PIN")),
+            EnumDefinition.Item(7, "RFID", Conformance("RID")),
+            EnumDefinition.Item(8, "Fingerprint", Conformance("FGP")),
+            EnumDefinition.Item(9, "FingerVein", Conformance("FGP")),
+            EnumDefinition.Item(10, "Face", Conformance("FACE")),
+            EnumDefinition.Item(11, "AliroCredentialIssuerKey", Conformance("ALIRO")),
+            EnumDefinition.Item(12, "AliroEvictableEndpointKey", Conformance("ALIRO")),
+            EnumDefinition.Item(13, "AliroNonEvictableEndpointKey", Conformance("ALIRO")),
+        ])
+        static let lockOperationTypeEnum = TypeReference("LockOperationTypeEnum", .enumeration(lockOperationTypeEnumDefinition))
+        static let lockOperationTypeEnumDefinition = EnumDefinition("LockOperationTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Lock"),
+            EnumDefinition.Item(1, "Unlock"),
+            EnumDefinition.Item(2, "NonAccessUserEvent", .optional),
+            EnumDefinition.Item(3, "ForcedUserEvent", .optional),
+            EnumDefinition.Item(4, "Unlatch"),
+        ])
+        static let operationErrorEnum = TypeReference("OperationErrorEnum", .enumeration(operationErrorEnumDefinition))
+        static let operationErrorEnumDefinition = EnumDefinition("OperationErrorEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unspecified", .optional),
+            EnumDefinition.Item(1, "InvalidCredential", Conformance("USR")),
+            EnumDefinition.Item(2, "DisabledUserDenied"),
+            EnumDefinition.Item(3, "Restricted", Conformance("WDSCH | YDSCH")),
+            EnumDefinition.Item(4, "InsufficientBattery", .optional),
+        ])
+        static let operatingModeEnum = TypeReference("OperatingModeEnum", .enumeration(operatingModeEnumDefinition))
+        static let operatingModeEnumDefinition = EnumDefinition("OperatingModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Normal"),
+            EnumDefinition.Item(1, "Vacation", .optional),
+            EnumDefinition.Item(2, "Privacy", .optional),
+            EnumDefinition.Item(3, "NoRemoteLockUnlock"),
+            EnumDefinition.Item(4, "Passage", .optional),
+        ])
+        static let operationSourceEnum = TypeReference("OperationSourceEnum", .enumeration(operationSourceEnumDefinition))
+        static let operationSourceEnumDefinition = EnumDefinition("OperationSourceEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unspecified", .optional),
+            EnumDefinition.Item(1, "Manual", .optional),
+            EnumDefinition.Item(2, "ProprietaryRemote", .optional),
+            EnumDefinition.Item(3, "Keypad", .optional),
+            EnumDefinition.Item(4, "Auto", .optional),
+            EnumDefinition.Item(5, "Button", .optional),
+            EnumDefinition.Item(6, "Schedule", Conformance("HDSCH")),
+            EnumDefinition.Item(7, "Remote"),
+            EnumDefinition.Item(8, "RFID", Conformance("RID")),
+            EnumDefinition.Item(9, "Biometric", Conformance("[USR]")),
+            EnumDefinition.Item(10, "Aliro", Conformance("ALIRO")),
+        ])
+        static let userStatusEnum = TypeReference("UserStatusEnum", .enumeration(userStatusEnumDefinition))
+        static let userStatusEnumDefinition = EnumDefinition("UserStatusEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Available"),
+            EnumDefinition.Item(1, "OccupiedEnabled"),
+            EnumDefinition.Item(3, "OccupiedDisabled", .optional),
+        ])
+        static let userTypeEnum = TypeReference("UserTypeEnum", .enumeration(userTypeEnumDefinition))
+        static let userTypeEnumDefinition = EnumDefinition("UserTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "UnrestrictedUser"),
+            EnumDefinition.Item(1, "YearDayScheduleUser", .optional),
+            EnumDefinition.Item(2, "WeekDayScheduleUser", .optional),
+            EnumDefinition.Item(3, "ProgrammingUser", .optional),
+            EnumDefinition.Item(4, "NonAccessUser", .optional),
+            EnumDefinition.Item(5, "ForcedUser", Conformance("[USR]")),
+            EnumDefinition.Item(6, "DisposableUser", Conformance("[USR]")),
+            EnumDefinition.Item(7, "ExpiringUser", Conformance("[USR]")),
+            EnumDefinition.Item(8, "ScheduleRestrictedUser", Conformance("WDSCH | YDSCH")),
+            EnumDefinition.Item(9, "RemoteOnlyUser", Conformance("USR & COTA & PIN")),
+        ])
+        static let lockStateEnum = TypeReference("LockStateEnum", .enumeration(lockStateEnumDefinition))
+        static let lockStateEnumDefinition = EnumDefinition("LockStateEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "NotFullyLocked"),
+            EnumDefinition.Item(1, "Locked"),
+            EnumDefinition.Item(2, "Unlocked"),
+            EnumDefinition.Item(3, "Unlatched", .optional),
+        ])
+        static let lockTypeEnum = TypeReference("LockTypeEnum", .enumeration(lockTypeEnumDefinition))
+        static let lockTypeEnumDefinition = EnumDefinition("LockTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "DeadBolt"),
+            EnumDefinition.Item(1, "Magnetic"),
+            EnumDefinition.Item(2, "Other"),
+            EnumDefinition.Item(3, "Mortise"),
+            EnumDefinition.Item(4, "Rim"),
+            EnumDefinition.Item(5, "LatchBolt"),
+            EnumDefinition.Item(6, "CylindricalLock"),
+            EnumDefinition.Item(7, "TubularLock"),
+            EnumDefinition.Item(8, "InterconnectedLock"),
+            EnumDefinition.Item(9, "DeadLatch"),
+            EnumDefinition.Item(10, "DoorFurniture"),
+            EnumDefinition.Item(11, "Eurocylinder"),
+        ])
+        static let ledSettingEnum = TypeReference("LEDSettingEnum", .enumeration(ledSettingEnumDefinition))
+        static let ledSettingEnumDefinition = EnumDefinition("LEDSettingEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "NoLEDSignal"),
+            EnumDefinition.Item(1, "NoLEDSignalAccessAllowed"),
+            EnumDefinition.Item(2, "LEDSignalAll"),
+        ])
+        static let soundVolumeEnum = TypeReference("SoundVolumeEnum", .enumeration(soundVolumeEnumDefinition))
+        static let soundVolumeEnumDefinition = EnumDefinition("SoundVolumeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Silent"),
+            EnumDefinition.Item(1, "Low"),
+            EnumDefinition.Item(2, "High"),
+            EnumDefinition.Item(3, "Medium"),
+        ])
+        static let eventTypeEnum = TypeReference("EventTypeEnum", .enumeration(eventTypeEnumDefinition))
+        static let eventTypeEnumDefinition = EnumDefinition("EventTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Operation"),
+            EnumDefinition.Item(1, "Programming"),
+            EnumDefinition.Item(2, "Alarm"),
+        ])
+        static let statusCodeEnum = TypeReference("StatusCodeEnum", .enumeration(statusCodeEnumDefinition))
+        static let statusCodeEnumDefinition = EnumDefinition("StatusCodeEnum", bytes: 1, items: [
+            EnumDefinition.Item(2, "Duplicate"),
+            EnumDefinition.Item(3, "Occupied"),
+        ])
+        static let daysMaskBitmap = TypeReference("DaysMaskBitmap", .bitmap(daysMaskBitmapDefinition))
+        static let daysMaskBitmapDefinition = BitmapDefinition("DaysMaskBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "Sunday"),
+            BitmapDefinition.Field(1...1, "Monday"),
+            BitmapDefinition.Field(2...2, "Tuesday"),
+            BitmapDefinition.Field(3...3, "Wednesday"),
+            BitmapDefinition.Field(4...4, "Thursday"),
+            BitmapDefinition.Field(5...5, "Friday"),
+            BitmapDefinition.Field(6...6, "Saturday"),
+        ])
+        static let credentialRulesBitmap = TypeReference("CredentialRulesBitmap", .bitmap(credentialRulesBitmapDefinition))
+        static let credentialRulesBitmapDefinition = BitmapDefinition("CredentialRulesBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "Single"),
+            BitmapDefinition.Field(1...1, "Dual"),
+            BitmapDefinition.Field(2...2, "Tri"),
+        ])
+        static let operatingModesBitmap = TypeReference("OperatingModesBitmap", .bitmap(operatingModesBitmapDefinition))
+        static let operatingModesBitmapDefinition = BitmapDefinition("OperatingModesBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "Normal"),
+            BitmapDefinition.Field(1...1, "Vacation"),
+            BitmapDefinition.Field(2...2, "Privacy"),
+            BitmapDefinition.Field(3...3, "NoRemoteLockUnlock"),
+            BitmapDefinition.Field(4...4, "Passage"),
+            BitmapDefinition.Field(5...15, "AlwaysSet"),
+        ])
+        static let configurationRegisterBitmap = TypeReference("ConfigurationRegisterBitmap", .bitmap(configurationRegisterBitmapDefinition))
+        static let configurationRegisterBitmapDefinition = BitmapDefinition("ConfigurationRegisterBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "LocalProgramming"),
+            BitmapDefinition.Field(1...1, "KeypadInterface"),
+            BitmapDefinition.Field(2...2, "RemoteInterface"),
+            BitmapDefinition.Field(5...5, "SoundVolume"),
+            BitmapDefinition.Field(6...6, "AutoRelockTime"),
+            BitmapDefinition.Field(7...7, "LEDSettings"),
+        ])
+        static let localProgrammingFeaturesBitmap = TypeReference("LocalProgrammingFeaturesBitmap", .bitmap(localProgrammingFeaturesBitmapDefinition))
+        static let localProgrammingFeaturesBitmapDefinition = BitmapDefinition("LocalProgrammingFeaturesBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "AddUsersCredentialsSchedules"),
+            BitmapDefinition.Field(1...1, "ModifyUsersCredentialsSchedules"),
+            BitmapDefinition.Field(2...2, "ClearUsersCredentialsSchedules"),
+            BitmapDefinition.Field(3...3, "AdjustSettings"),
+        ])
+        static let alarmMaskBitmap = TypeReference("AlarmMaskBitmap", .bitmap(alarmMaskBitmapDefinition))
+        static let alarmMaskBitmapDefinition = BitmapDefinition("AlarmMaskBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "LockJammed"),
+            BitmapDefinition.Field(1...1, "LockFactoryReset"),
+            BitmapDefinition.Field(3...3, "LockRadioPowerCycled"),
+            BitmapDefinition.Field(4...4, "WrongCodeEntryLimit"),
+            BitmapDefinition.Field(5...5, "FrontEscutcheonRemoved"),
+            BitmapDefinition.Field(6...6, "DoorForcedOpen"),
+        ])
         static let credentialStruct = TypeReference(
             "CredentialStruct", .structure(StructDefinition("CredentialStruct", fields: [
                 FieldDefinition(0, "CredentialType", Types.credentialTypeEnum, conformance: .mandatory),

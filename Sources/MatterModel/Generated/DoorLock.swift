@@ -129,4 +129,1743 @@ public enum DoorLock {
         public static let aliroProvisioning = Feature(rawValue: 1 << 13)
         public static let aliroBleuwb = Feature(rawValue: 1 << 14)
     }
+
+    public struct AlarmCodeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let lockJammed = AlarmCodeEnum(rawValue: 0)
+        public static let lockFactoryReset = AlarmCodeEnum(rawValue: 1)
+        public static let lockRadioPowerCycled = AlarmCodeEnum(rawValue: 3)
+        public static let wrongCodeEntryLimit = AlarmCodeEnum(rawValue: 4)
+        public static let frontEsceutcheonRemoved = AlarmCodeEnum(rawValue: 5)
+        public static let doorForcedOpen = AlarmCodeEnum(rawValue: 6)
+        public static let doorAjar = AlarmCodeEnum(rawValue: 7)
+        public static let forcedUser = AlarmCodeEnum(rawValue: 8)
+        public static var definition: EnumDefinition { Types.alarmCodeEnumDefinition }
+    }
+
+    public struct CredentialRuleEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let single = CredentialRuleEnum(rawValue: 0)
+        public static let dual = CredentialRuleEnum(rawValue: 1)
+        public static let tri = CredentialRuleEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.credentialRuleEnumDefinition }
+    }
+
+    public struct CredentialTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let programmingPIN = CredentialTypeEnum(rawValue: 0)
+        public static let pin = CredentialTypeEnum(rawValue: 1)
+        public static let rfid = CredentialTypeEnum(rawValue: 2)
+        public static let fingerprint = CredentialTypeEnum(rawValue: 3)
+        public static let fingerVein = CredentialTypeEnum(rawValue: 4)
+        public static let face = CredentialTypeEnum(rawValue: 5)
+        public static let aliroCredentialIssuerKey = CredentialTypeEnum(rawValue: 6)
+        public static let aliroEvictableEndpointKey = CredentialTypeEnum(rawValue: 7)
+        public static let aliroNonEvictableEndpointKey = CredentialTypeEnum(rawValue: 8)
+        public static var definition: EnumDefinition { Types.credentialTypeEnumDefinition }
+    }
+
+    public struct DataOperationTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let add = DataOperationTypeEnum(rawValue: 0)
+        public static let clear = DataOperationTypeEnum(rawValue: 1)
+        public static let modify = DataOperationTypeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.dataOperationTypeEnumDefinition }
+    }
+
+    public struct DoorStateEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let doorOpen = DoorStateEnum(rawValue: 0)
+        public static let doorClosed = DoorStateEnum(rawValue: 1)
+        public static let doorJammed = DoorStateEnum(rawValue: 2)
+        public static let doorForcedOpen = DoorStateEnum(rawValue: 3)
+        public static let doorUnspecifiedError = DoorStateEnum(rawValue: 4)
+        public static let doorAjar = DoorStateEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.doorStateEnumDefinition }
+    }
+
+    public struct LockDataTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = LockDataTypeEnum(rawValue: 0)
+        public static let programmingCode = LockDataTypeEnum(rawValue: 1)
+        public static let userIndex = LockDataTypeEnum(rawValue: 2)
+        public static let weekDaySchedule = LockDataTypeEnum(rawValue: 3)
+        public static let yearDaySchedule = LockDataTypeEnum(rawValue: 4)
+        public static let holidaySchedule = LockDataTypeEnum(rawValue: 5)
+        public static let pin = LockDataTypeEnum(rawValue: 6)
+        public static let rfid = LockDataTypeEnum(rawValue: 7)
+        public static let fingerprint = LockDataTypeEnum(rawValue: 8)
+        public static let fingerVein = LockDataTypeEnum(rawValue: 9)
+        public static let face = LockDataTypeEnum(rawValue: 10)
+        public static let aliroCredentialIssuerKey = LockDataTypeEnum(rawValue: 11)
+        public static let aliroEvictableEndpointKey = LockDataTypeEnum(rawValue: 12)
+        public static let aliroNonEvictableEndpointKey = LockDataTypeEnum(rawValue: 13)
+        public static var definition: EnumDefinition { Types.lockDataTypeEnumDefinition }
+    }
+
+    public struct LockOperationTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let lock = LockOperationTypeEnum(rawValue: 0)
+        public static let unlock = LockOperationTypeEnum(rawValue: 1)
+        public static let nonAccessUserEvent = LockOperationTypeEnum(rawValue: 2)
+        public static let forcedUserEvent = LockOperationTypeEnum(rawValue: 3)
+        public static let unlatch = LockOperationTypeEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.lockOperationTypeEnumDefinition }
+    }
+
+    public struct OperationErrorEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = OperationErrorEnum(rawValue: 0)
+        public static let invalidCredential = OperationErrorEnum(rawValue: 1)
+        public static let disabledUserDenied = OperationErrorEnum(rawValue: 2)
+        public static let restricted = OperationErrorEnum(rawValue: 3)
+        public static let insufficientBattery = OperationErrorEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.operationErrorEnumDefinition }
+    }
+
+    public struct OperatingModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let normal = OperatingModeEnum(rawValue: 0)
+        public static let vacation = OperatingModeEnum(rawValue: 1)
+        public static let privacy = OperatingModeEnum(rawValue: 2)
+        public static let noRemoteLockUnlock = OperatingModeEnum(rawValue: 3)
+        public static let passage = OperatingModeEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.operatingModeEnumDefinition }
+    }
+
+    public struct OperationSourceEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = OperationSourceEnum(rawValue: 0)
+        public static let manual = OperationSourceEnum(rawValue: 1)
+        public static let proprietaryRemote = OperationSourceEnum(rawValue: 2)
+        public static let keypad = OperationSourceEnum(rawValue: 3)
+        public static let auto = OperationSourceEnum(rawValue: 4)
+        public static let button = OperationSourceEnum(rawValue: 5)
+        public static let schedule = OperationSourceEnum(rawValue: 6)
+        public static let remote = OperationSourceEnum(rawValue: 7)
+        public static let rfid = OperationSourceEnum(rawValue: 8)
+        public static let biometric = OperationSourceEnum(rawValue: 9)
+        public static let aliro = OperationSourceEnum(rawValue: 10)
+        public static var definition: EnumDefinition { Types.operationSourceEnumDefinition }
+    }
+
+    public struct UserStatusEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let available = UserStatusEnum(rawValue: 0)
+        public static let occupiedEnabled = UserStatusEnum(rawValue: 1)
+        public static let occupiedDisabled = UserStatusEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.userStatusEnumDefinition }
+    }
+
+    public struct UserTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unrestrictedUser = UserTypeEnum(rawValue: 0)
+        public static let yearDayScheduleUser = UserTypeEnum(rawValue: 1)
+        public static let weekDayScheduleUser = UserTypeEnum(rawValue: 2)
+        public static let programmingUser = UserTypeEnum(rawValue: 3)
+        public static let nonAccessUser = UserTypeEnum(rawValue: 4)
+        public static let forcedUser = UserTypeEnum(rawValue: 5)
+        public static let disposableUser = UserTypeEnum(rawValue: 6)
+        public static let expiringUser = UserTypeEnum(rawValue: 7)
+        public static let scheduleRestrictedUser = UserTypeEnum(rawValue: 8)
+        public static let remoteOnlyUser = UserTypeEnum(rawValue: 9)
+        public static var definition: EnumDefinition { Types.userTypeEnumDefinition }
+    }
+
+    public struct LockStateEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let notFullyLocked = LockStateEnum(rawValue: 0)
+        public static let locked = LockStateEnum(rawValue: 1)
+        public static let unlocked = LockStateEnum(rawValue: 2)
+        public static let unlatched = LockStateEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.lockStateEnumDefinition }
+    }
+
+    public struct LockTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let deadBolt = LockTypeEnum(rawValue: 0)
+        public static let magnetic = LockTypeEnum(rawValue: 1)
+        public static let other = LockTypeEnum(rawValue: 2)
+        public static let mortise = LockTypeEnum(rawValue: 3)
+        public static let rim = LockTypeEnum(rawValue: 4)
+        public static let latchBolt = LockTypeEnum(rawValue: 5)
+        public static let cylindricalLock = LockTypeEnum(rawValue: 6)
+        public static let tubularLock = LockTypeEnum(rawValue: 7)
+        public static let interconnectedLock = LockTypeEnum(rawValue: 8)
+        public static let deadLatch = LockTypeEnum(rawValue: 9)
+        public static let doorFurniture = LockTypeEnum(rawValue: 10)
+        public static let eurocylinder = LockTypeEnum(rawValue: 11)
+        public static var definition: EnumDefinition { Types.lockTypeEnumDefinition }
+    }
+
+    public struct LEDSettingEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let noLEDSignal = LEDSettingEnum(rawValue: 0)
+        public static let noLEDSignalAccessAllowed = LEDSettingEnum(rawValue: 1)
+        public static let ledSignalAll = LEDSettingEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.ledSettingEnumDefinition }
+    }
+
+    public struct SoundVolumeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let silent = SoundVolumeEnum(rawValue: 0)
+        public static let low = SoundVolumeEnum(rawValue: 1)
+        public static let high = SoundVolumeEnum(rawValue: 2)
+        public static let medium = SoundVolumeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.soundVolumeEnumDefinition }
+    }
+
+    public struct EventTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let operation = EventTypeEnum(rawValue: 0)
+        public static let programming = EventTypeEnum(rawValue: 1)
+        public static let alarm = EventTypeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.eventTypeEnumDefinition }
+    }
+
+    public struct StatusCodeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let duplicate = StatusCodeEnum(rawValue: 2)
+        public static let occupied = StatusCodeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.statusCodeEnumDefinition }
+    }
+
+    public struct DaysMaskBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let sunday = DaysMaskBitmap(rawValue: 1 << 0)
+        public static let monday = DaysMaskBitmap(rawValue: 1 << 1)
+        public static let tuesday = DaysMaskBitmap(rawValue: 1 << 2)
+        public static let wednesday = DaysMaskBitmap(rawValue: 1 << 3)
+        public static let thursday = DaysMaskBitmap(rawValue: 1 << 4)
+        public static let friday = DaysMaskBitmap(rawValue: 1 << 5)
+        public static let saturday = DaysMaskBitmap(rawValue: 1 << 6)
+        public static var definition: BitmapDefinition { Types.daysMaskBitmapDefinition }
+    }
+
+    public struct CredentialRulesBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let single = CredentialRulesBitmap(rawValue: 1 << 0)
+        public static let dual = CredentialRulesBitmap(rawValue: 1 << 1)
+        public static let tri = CredentialRulesBitmap(rawValue: 1 << 2)
+        public static var definition: BitmapDefinition { Types.credentialRulesBitmapDefinition }
+    }
+
+    public struct OperatingModesBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let normal = OperatingModesBitmap(rawValue: 1 << 0)
+        public static let vacation = OperatingModesBitmap(rawValue: 1 << 1)
+        public static let privacy = OperatingModesBitmap(rawValue: 1 << 2)
+        public static let noRemoteLockUnlock = OperatingModesBitmap(rawValue: 1 << 3)
+        public static let passage = OperatingModesBitmap(rawValue: 1 << 4)
+        /// The number in bits 5 to 15.
+        public var alwaysSet: UInt16 {
+            get { number(5...15) }
+            set { self = OperatingModesBitmap(rawValue: with(newValue, in: 5...15)) }
+        }
+        public static var definition: BitmapDefinition { Types.operatingModesBitmapDefinition }
+    }
+
+    public struct ConfigurationRegisterBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let localProgramming = ConfigurationRegisterBitmap(rawValue: 1 << 0)
+        public static let keypadInterface = ConfigurationRegisterBitmap(rawValue: 1 << 1)
+        public static let remoteInterface = ConfigurationRegisterBitmap(rawValue: 1 << 2)
+        public static let soundVolume = ConfigurationRegisterBitmap(rawValue: 1 << 5)
+        public static let autoRelockTime = ConfigurationRegisterBitmap(rawValue: 1 << 6)
+        public static let ledSettings = ConfigurationRegisterBitmap(rawValue: 1 << 7)
+        public static var definition: BitmapDefinition { Types.configurationRegisterBitmapDefinition }
+    }
+
+    public struct LocalProgrammingFeaturesBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let addUsersCredentialsSchedules = LocalProgrammingFeaturesBitmap(rawValue: 1 << 0)
+        public static let modifyUsersCredentialsSchedules = LocalProgrammingFeaturesBitmap(rawValue: 1 << 1)
+        public static let clearUsersCredentialsSchedules = LocalProgrammingFeaturesBitmap(rawValue: 1 << 2)
+        public static let adjustSettings = LocalProgrammingFeaturesBitmap(rawValue: 1 << 3)
+        public static var definition: BitmapDefinition { Types.localProgrammingFeaturesBitmapDefinition }
+    }
+
+    public struct AlarmMaskBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let lockJammed = AlarmMaskBitmap(rawValue: 1 << 0)
+        public static let lockFactoryReset = AlarmMaskBitmap(rawValue: 1 << 1)
+        public static let lockRadioPowerCycled = AlarmMaskBitmap(rawValue: 1 << 3)
+        public static let wrongCodeEntryLimit = AlarmMaskBitmap(rawValue: 1 << 4)
+        public static let frontEscutcheonRemoved = AlarmMaskBitmap(rawValue: 1 << 5)
+        public static let doorForcedOpen = AlarmMaskBitmap(rawValue: 1 << 6)
+        public static var definition: BitmapDefinition { Types.alarmMaskBitmapDefinition }
+    }
+
+    public struct CredentialStruct: ClusterStruct {
+        public var credentialType: CredentialTypeEnum
+        public var credentialIndex: UInt16
+
+        public init(credentialType: CredentialTypeEnum, credentialIndex: UInt16) {
+            self.credentialType = credentialType
+            self.credentialIndex = credentialIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            credentialType = try fields.required(0, "CredentialType")
+            credentialIndex = try fields.required(1, "CredentialIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, credentialType)
+            fields.add(1, credentialIndex)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension DoorLock {
+    public struct LockDoor: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var pinCode: [UInt8]?
+
+        public init(pinCode: [UInt8]? = nil) {
+            self.pinCode = pinCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            pinCode = try fields.optional(0, "PINCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: pinCode)
+            return fields.structure
+        }
+    }
+
+    public struct UnlockDoor: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var pinCode: [UInt8]?
+
+        public init(pinCode: [UInt8]? = nil) {
+            self.pinCode = pinCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            pinCode = try fields.optional(0, "PINCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: pinCode)
+            return fields.structure
+        }
+    }
+
+    public struct UnlockWithTimeout: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x03
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var timeout: UInt16
+        public var pinCode: [UInt8]?
+
+        public init(timeout: UInt16, pinCode: [UInt8]? = nil) {
+            self.timeout = timeout
+            self.pinCode = pinCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            timeout = try fields.required(0, "Timeout")
+            pinCode = try fields.optional(1, "PINCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, timeout)
+            fields.add(1, ifPresent: pinCode)
+            return fields.structure
+        }
+    }
+
+    public struct SetPINCode: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var userID: UInt16
+        public var userStatus: Nullable<UserStatusEnum>
+        public var userType: Nullable<UserTypeEnum>
+        public var pin: [UInt8]
+
+        public init(userID: UInt16, userStatus: Nullable<UserStatusEnum>, userType: Nullable<UserTypeEnum>, pin: [UInt8]) {
+            self.userID = userID
+            self.userStatus = userStatus
+            self.userType = userType
+            self.pin = pin
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+            userStatus = try fields.required(1, "UserStatus")
+            userType = try fields.required(2, "UserType")
+            pin = try fields.required(3, "PIN")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            fields.add(1, userStatus)
+            fields.add(2, userType)
+            fields.add(3, pin)
+            return fields.structure
+        }
+    }
+
+    public struct GetPINCode: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x06
+        public typealias Response = GetPINCodeResponse
+        public static let isTimed = false
+        public var userID: UInt16
+
+        public init(userID: UInt16) {
+            self.userID = userID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            return fields.structure
+        }
+    }
+
+    public struct GetPINCodeResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x06
+        public var userID: UInt16
+        public var userStatus: Nullable<UserStatusEnum>
+        public var userType: Nullable<UserTypeEnum>
+        public var pinCode: Nullable<[UInt8]>
+
+        public init(userID: UInt16, userStatus: Nullable<UserStatusEnum>, userType: Nullable<UserTypeEnum>, pinCode: Nullable<[UInt8]>) {
+            self.userID = userID
+            self.userStatus = userStatus
+            self.userType = userType
+            self.pinCode = pinCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+            userStatus = try fields.required(1, "UserStatus")
+            userType = try fields.required(2, "UserType")
+            pinCode = try fields.required(3, "PINCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            fields.add(1, userStatus)
+            fields.add(2, userType)
+            fields.add(3, pinCode)
+            return fields.structure
+        }
+    }
+
+    public struct ClearPINCode: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x07
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var pinSlotIndex: UInt16
+
+        public init(pinSlotIndex: UInt16) {
+            self.pinSlotIndex = pinSlotIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            pinSlotIndex = try fields.required(0, "PINSlotIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, pinSlotIndex)
+            return fields.structure
+        }
+    }
+
+    public struct ClearAllPINCodes: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x08
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct SetUserStatus: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x09
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var userID: UInt16
+        public var userStatus: UserStatusEnum
+
+        public init(userID: UInt16, userStatus: UserStatusEnum) {
+            self.userID = userID
+            self.userStatus = userStatus
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+            userStatus = try fields.required(1, "UserStatus")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            fields.add(1, userStatus)
+            return fields.structure
+        }
+    }
+
+    public struct GetUserStatus: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0A
+        public typealias Response = GetUserStatusResponse
+        public static let isTimed = false
+        public var userID: UInt16
+
+        public init(userID: UInt16) {
+            self.userID = userID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            return fields.structure
+        }
+    }
+
+    public struct GetUserStatusResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0A
+        public var userID: UInt16
+        public var userStatus: UserStatusEnum
+
+        public init(userID: UInt16, userStatus: UserStatusEnum) {
+            self.userID = userID
+            self.userStatus = userStatus
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+            userStatus = try fields.required(1, "UserStatus")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            fields.add(1, userStatus)
+            return fields.structure
+        }
+    }
+
+    public struct SetWeekDaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0B
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var weekDayIndex: UInt8
+        public var userIndex: UInt16
+        public var daysMask: DaysMaskBitmap
+        public var startHour: UInt8
+        public var startMinute: UInt8
+        public var endHour: UInt8
+        public var endMinute: UInt8
+
+        public init(weekDayIndex: UInt8, userIndex: UInt16, daysMask: DaysMaskBitmap, startHour: UInt8, startMinute: UInt8, endHour: UInt8, endMinute: UInt8) {
+            self.weekDayIndex = weekDayIndex
+            self.userIndex = userIndex
+            self.daysMask = daysMask
+            self.startHour = startHour
+            self.startMinute = startMinute
+            self.endHour = endHour
+            self.endMinute = endMinute
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            weekDayIndex = try fields.required(0, "WeekDayIndex")
+            userIndex = try fields.required(1, "UserIndex")
+            daysMask = try fields.required(2, "DaysMask")
+            startHour = try fields.required(3, "StartHour")
+            startMinute = try fields.required(4, "StartMinute")
+            endHour = try fields.required(5, "EndHour")
+            endMinute = try fields.required(6, "EndMinute")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, weekDayIndex)
+            fields.add(1, userIndex)
+            fields.add(2, daysMask)
+            fields.add(3, startHour)
+            fields.add(4, startMinute)
+            fields.add(5, endHour)
+            fields.add(6, endMinute)
+            return fields.structure
+        }
+    }
+
+    public struct GetWeekDaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0C
+        public typealias Response = GetWeekDayScheduleResponse
+        public static let isTimed = false
+        public var weekDayIndex: UInt8
+        public var userIndex: UInt16
+
+        public init(weekDayIndex: UInt8, userIndex: UInt16) {
+            self.weekDayIndex = weekDayIndex
+            self.userIndex = userIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            weekDayIndex = try fields.required(0, "WeekDayIndex")
+            userIndex = try fields.required(1, "UserIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, weekDayIndex)
+            fields.add(1, userIndex)
+            return fields.structure
+        }
+    }
+
+    public struct GetWeekDayScheduleResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0C
+        public var weekDayIndex: UInt8
+        public var userIndex: UInt16
+        public var status: StatusCode
+        public var daysMask: DaysMaskBitmap?
+        public var startHour: UInt8?
+        public var startMinute: UInt8?
+        public var endHour: UInt8?
+        public var endMinute: UInt8?
+
+        public init(weekDayIndex: UInt8, userIndex: UInt16, status: StatusCode, daysMask: DaysMaskBitmap? = nil, startHour: UInt8? = nil, startMinute: UInt8? = nil, endHour: UInt8? = nil, endMinute: UInt8? = nil) {
+            self.weekDayIndex = weekDayIndex
+            self.userIndex = userIndex
+            self.status = status
+            self.daysMask = daysMask
+            self.startHour = startHour
+            self.startMinute = startMinute
+            self.endHour = endHour
+            self.endMinute = endMinute
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            weekDayIndex = try fields.required(0, "WeekDayIndex")
+            userIndex = try fields.required(1, "UserIndex")
+            status = try fields.required(2, "Status")
+            daysMask = try fields.optional(3, "DaysMask")
+            startHour = try fields.optional(4, "StartHour")
+            startMinute = try fields.optional(5, "StartMinute")
+            endHour = try fields.optional(6, "EndHour")
+            endMinute = try fields.optional(7, "EndMinute")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, weekDayIndex)
+            fields.add(1, userIndex)
+            fields.add(2, status)
+            fields.add(3, ifPresent: daysMask)
+            fields.add(4, ifPresent: startHour)
+            fields.add(5, ifPresent: startMinute)
+            fields.add(6, ifPresent: endHour)
+            fields.add(7, ifPresent: endMinute)
+            return fields.structure
+        }
+    }
+
+    public struct ClearWeekDaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0D
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var weekDayIndex: UInt8
+        public var userIndex: UInt16
+
+        public init(weekDayIndex: UInt8, userIndex: UInt16) {
+            self.weekDayIndex = weekDayIndex
+            self.userIndex = userIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            weekDayIndex = try fields.required(0, "WeekDayIndex")
+            userIndex = try fields.required(1, "UserIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, weekDayIndex)
+            fields.add(1, userIndex)
+            return fields.structure
+        }
+    }
+
+    public struct SetYearDaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0E
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var yearDayIndex: UInt8
+        public var userIndex: UInt16
+        public var localStartTime: UInt32
+        public var localEndTime: UInt32
+
+        public init(yearDayIndex: UInt8, userIndex: UInt16, localStartTime: UInt32, localEndTime: UInt32) {
+            self.yearDayIndex = yearDayIndex
+            self.userIndex = userIndex
+            self.localStartTime = localStartTime
+            self.localEndTime = localEndTime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            yearDayIndex = try fields.required(0, "YearDayIndex")
+            userIndex = try fields.required(1, "UserIndex")
+            localStartTime = try fields.required(2, "LocalStartTime")
+            localEndTime = try fields.required(3, "LocalEndTime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, yearDayIndex)
+            fields.add(1, userIndex)
+            fields.add(2, localStartTime)
+            fields.add(3, localEndTime)
+            return fields.structure
+        }
+    }
+
+    public struct GetYearDaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0F
+        public typealias Response = GetYearDayScheduleResponse
+        public static let isTimed = false
+        public var yearDayIndex: UInt8
+        public var userIndex: UInt16
+
+        public init(yearDayIndex: UInt8, userIndex: UInt16) {
+            self.yearDayIndex = yearDayIndex
+            self.userIndex = userIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            yearDayIndex = try fields.required(0, "YearDayIndex")
+            userIndex = try fields.required(1, "UserIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, yearDayIndex)
+            fields.add(1, userIndex)
+            return fields.structure
+        }
+    }
+
+    public struct GetYearDayScheduleResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x0F
+        public var yearDayIndex: UInt8
+        public var userIndex: UInt16
+        public var status: StatusCode
+        public var localStartTime: UInt32?
+        public var localEndTime: UInt32?
+
+        public init(yearDayIndex: UInt8, userIndex: UInt16, status: StatusCode, localStartTime: UInt32? = nil, localEndTime: UInt32? = nil) {
+            self.yearDayIndex = yearDayIndex
+            self.userIndex = userIndex
+            self.status = status
+            self.localStartTime = localStartTime
+            self.localEndTime = localEndTime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            yearDayIndex = try fields.required(0, "YearDayIndex")
+            userIndex = try fields.required(1, "UserIndex")
+            status = try fields.required(2, "Status")
+            localStartTime = try fields.optional(3, "LocalStartTime")
+            localEndTime = try fields.optional(4, "LocalEndTime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, yearDayIndex)
+            fields.add(1, userIndex)
+            fields.add(2, status)
+            fields.add(3, ifPresent: localStartTime)
+            fields.add(4, ifPresent: localEndTime)
+            return fields.structure
+        }
+    }
+
+    public struct ClearYearDaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x10
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var yearDayIndex: UInt8
+        public var userIndex: UInt16
+
+        public init(yearDayIndex: UInt8, userIndex: UInt16) {
+            self.yearDayIndex = yearDayIndex
+            self.userIndex = userIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            yearDayIndex = try fields.required(0, "YearDayIndex")
+            userIndex = try fields.required(1, "UserIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, yearDayIndex)
+            fields.add(1, userIndex)
+            return fields.structure
+        }
+    }
+
+    public struct SetHolidaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x11
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var holidayIndex: UInt8
+        public var localStartTime: UInt32
+        public var localEndTime: UInt32
+        public var operatingMode: OperatingModeEnum
+
+        public init(holidayIndex: UInt8, localStartTime: UInt32, localEndTime: UInt32, operatingMode: OperatingModeEnum) {
+            self.holidayIndex = holidayIndex
+            self.localStartTime = localStartTime
+            self.localEndTime = localEndTime
+            self.operatingMode = operatingMode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            holidayIndex = try fields.required(0, "HolidayIndex")
+            localStartTime = try fields.required(1, "LocalStartTime")
+            localEndTime = try fields.required(2, "LocalEndTime")
+            operatingMode = try fields.required(3, "OperatingMode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, holidayIndex)
+            fields.add(1, localStartTime)
+            fields.add(2, localEndTime)
+            fields.add(3, operatingMode)
+            return fields.structure
+        }
+    }
+
+    public struct GetHolidaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x12
+        public typealias Response = GetHolidayScheduleResponse
+        public static let isTimed = false
+        public var holidayIndex: UInt8
+
+        public init(holidayIndex: UInt8) {
+            self.holidayIndex = holidayIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            holidayIndex = try fields.required(0, "HolidayIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, holidayIndex)
+            return fields.structure
+        }
+    }
+
+    public struct GetHolidayScheduleResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x12
+        public var holidayIndex: UInt8
+        public var status: StatusCode
+        public var localStartTime: Nullable<UInt32>?
+        public var localEndTime: Nullable<UInt32>?
+        public var operatingMode: Nullable<OperatingModeEnum>?
+
+        public init(holidayIndex: UInt8, status: StatusCode, localStartTime: Nullable<UInt32>? = nil, localEndTime: Nullable<UInt32>? = nil, operatingMode: Nullable<OperatingModeEnum>? = nil) {
+            self.holidayIndex = holidayIndex
+            self.status = status
+            self.localStartTime = localStartTime
+            self.localEndTime = localEndTime
+            self.operatingMode = operatingMode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            holidayIndex = try fields.required(0, "HolidayIndex")
+            status = try fields.required(1, "Status")
+            localStartTime = try fields.optional(2, "LocalStartTime")
+            localEndTime = try fields.optional(3, "LocalEndTime")
+            operatingMode = try fields.optional(4, "OperatingMode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, holidayIndex)
+            fields.add(1, status)
+            fields.add(2, ifPresent: localStartTime)
+            fields.add(3, ifPresent: localEndTime)
+            fields.add(4, ifPresent: operatingMode)
+            return fields.structure
+        }
+    }
+
+    public struct ClearHolidaySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x13
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var holidayIndex: UInt8
+
+        public init(holidayIndex: UInt8) {
+            self.holidayIndex = holidayIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            holidayIndex = try fields.required(0, "HolidayIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, holidayIndex)
+            return fields.structure
+        }
+    }
+
+    public struct SetUserType: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x14
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var userID: UInt16
+        public var userType: UserTypeEnum
+
+        public init(userID: UInt16, userType: UserTypeEnum) {
+            self.userID = userID
+            self.userType = userType
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+            userType = try fields.required(1, "UserType")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            fields.add(1, userType)
+            return fields.structure
+        }
+    }
+
+    public struct GetUserType: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x15
+        public typealias Response = GetUserTypeResponse
+        public static let isTimed = false
+        public var userID: UInt16
+
+        public init(userID: UInt16) {
+            self.userID = userID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            return fields.structure
+        }
+    }
+
+    public struct GetUserTypeResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x15
+        public var userID: UInt16
+        public var userType: UserTypeEnum
+
+        public init(userID: UInt16, userType: UserTypeEnum) {
+            self.userID = userID
+            self.userType = userType
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+            userType = try fields.required(1, "UserType")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            fields.add(1, userType)
+            return fields.structure
+        }
+    }
+
+    public struct SetRFIDCode: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x16
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var userID: UInt16
+        public var userStatus: Nullable<UserStatusEnum>
+        public var userType: Nullable<UserTypeEnum>
+        public var rfidCode: [UInt8]
+
+        public init(userID: UInt16, userStatus: Nullable<UserStatusEnum>, userType: Nullable<UserTypeEnum>, rfidCode: [UInt8]) {
+            self.userID = userID
+            self.userStatus = userStatus
+            self.userType = userType
+            self.rfidCode = rfidCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+            userStatus = try fields.required(1, "UserStatus")
+            userType = try fields.required(2, "UserType")
+            rfidCode = try fields.required(3, "RFIDCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            fields.add(1, userStatus)
+            fields.add(2, userType)
+            fields.add(3, rfidCode)
+            return fields.structure
+        }
+    }
+
+    public struct GetRFIDCode: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x17
+        public typealias Response = GetRFIDCodeResponse
+        public static let isTimed = false
+        public var userID: UInt16
+
+        public init(userID: UInt16) {
+            self.userID = userID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            return fields.structure
+        }
+    }
+
+    public struct GetRFIDCodeResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x17
+        public var userID: UInt16
+        public var userStatus: Nullable<UserStatusEnum>
+        public var userType: Nullable<UserTypeEnum>
+        public var rfidCode: Nullable<[UInt8]>
+
+        public init(userID: UInt16, userStatus: Nullable<UserStatusEnum>, userType: Nullable<UserTypeEnum>, rfidCode: Nullable<[UInt8]>) {
+            self.userID = userID
+            self.userStatus = userStatus
+            self.userType = userType
+            self.rfidCode = rfidCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userID = try fields.required(0, "UserID")
+            userStatus = try fields.required(1, "UserStatus")
+            userType = try fields.required(2, "UserType")
+            rfidCode = try fields.required(3, "RFIDCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userID)
+            fields.add(1, userStatus)
+            fields.add(2, userType)
+            fields.add(3, rfidCode)
+            return fields.structure
+        }
+    }
+
+    public struct ClearRFIDCode: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x18
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var rfidSlotIndex: UInt16
+
+        public init(rfidSlotIndex: UInt16) {
+            self.rfidSlotIndex = rfidSlotIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            rfidSlotIndex = try fields.required(0, "RFIDSlotIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, rfidSlotIndex)
+            return fields.structure
+        }
+    }
+
+    public struct ClearAllRFIDCodes: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x19
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct SetUser: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x1A
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var operationType: DataOperationTypeEnum
+        public var userIndex: UInt16
+        public var userName: Nullable<String>
+        public var userUniqueID: Nullable<UInt32>
+        public var userStatus: Nullable<UserStatusEnum>
+        public var userType: Nullable<UserTypeEnum>
+        public var credentialRule: Nullable<CredentialRuleEnum>
+
+        public init(operationType: DataOperationTypeEnum, userIndex: UInt16, userName: Nullable<String>, userUniqueID: Nullable<UInt32>, userStatus: Nullable<UserStatusEnum>, userType: Nullable<UserTypeEnum>, credentialRule: Nullable<CredentialRuleEnum>) {
+            self.operationType = operationType
+            self.userIndex = userIndex
+            self.userName = userName
+            self.userUniqueID = userUniqueID
+            self.userStatus = userStatus
+            self.userType = userType
+            self.credentialRule = credentialRule
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            operationType = try fields.required(0, "OperationType")
+            userIndex = try fields.required(1, "UserIndex")
+            userName = try fields.required(2, "UserName")
+            userUniqueID = try fields.required(3, "UserUniqueID")
+            userStatus = try fields.required(4, "UserStatus")
+            userType = try fields.required(5, "UserType")
+            credentialRule = try fields.required(6, "CredentialRule")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, operationType)
+            fields.add(1, userIndex)
+            fields.add(2, userName)
+            fields.add(3, userUniqueID)
+            fields.add(4, userStatus)
+            fields.add(5, userType)
+            fields.add(6, credentialRule)
+            return fields.structure
+        }
+    }
+
+    public struct GetUser: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x1B
+        public typealias Response = GetUserResponse
+        public static let isTimed = false
+        public var userIndex: UInt16
+
+        public init(userIndex: UInt16) {
+            self.userIndex = userIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userIndex = try fields.required(0, "UserIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userIndex)
+            return fields.structure
+        }
+    }
+
+    public struct GetUserResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x1C
+        public var userIndex: UInt16
+        public var userName: Nullable<String>
+        public var userUniqueID: Nullable<UInt32>
+        public var userStatus: Nullable<UserStatusEnum>
+        public var userType: Nullable<UserTypeEnum>
+        public var credentialRule: Nullable<CredentialRuleEnum>
+        public var credentials: Nullable<[CredentialStruct]>
+        public var creatorFabricIndex: Nullable<FabricIndex>
+        public var lastModifiedFabricIndex: Nullable<FabricIndex>
+        public var nextUserIndex: Nullable<UInt16>
+
+        public init(userIndex: UInt16, userName: Nullable<String>, userUniqueID: Nullable<UInt32>, userStatus: Nullable<UserStatusEnum>, userType: Nullable<UserTypeEnum>, credentialRule: Nullable<CredentialRuleEnum>, credentials: Nullable<[CredentialStruct]>, creatorFabricIndex: Nullable<FabricIndex>, lastModifiedFabricIndex: Nullable<FabricIndex>, nextUserIndex: Nullable<UInt16>) {
+            self.userIndex = userIndex
+            self.userName = userName
+            self.userUniqueID = userUniqueID
+            self.userStatus = userStatus
+            self.userType = userType
+            self.credentialRule = credentialRule
+            self.credentials = credentials
+            self.creatorFabricIndex = creatorFabricIndex
+            self.lastModifiedFabricIndex = lastModifiedFabricIndex
+            self.nextUserIndex = nextUserIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userIndex = try fields.required(0, "UserIndex")
+            userName = try fields.required(1, "UserName")
+            userUniqueID = try fields.required(2, "UserUniqueID")
+            userStatus = try fields.required(3, "UserStatus")
+            userType = try fields.required(4, "UserType")
+            credentialRule = try fields.required(5, "CredentialRule")
+            credentials = try fields.required(6, "Credentials")
+            creatorFabricIndex = try fields.required(7, "CreatorFabricIndex")
+            lastModifiedFabricIndex = try fields.required(8, "LastModifiedFabricIndex")
+            nextUserIndex = try fields.required(9, "NextUserIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userIndex)
+            fields.add(1, userName)
+            fields.add(2, userUniqueID)
+            fields.add(3, userStatus)
+            fields.add(4, userType)
+            fields.add(5, credentialRule)
+            fields.add(6, credentials)
+            fields.add(7, creatorFabricIndex)
+            fields.add(8, lastModifiedFabricIndex)
+            fields.add(9, nextUserIndex)
+            return fields.structure
+        }
+    }
+
+    public struct ClearUser: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x1D
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var userIndex: UInt16
+
+        public init(userIndex: UInt16) {
+            self.userIndex = userIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            userIndex = try fields.required(0, "UserIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, userIndex)
+            return fields.structure
+        }
+    }
+
+    public struct SetCredential: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x22
+        public typealias Response = SetCredentialResponse
+        public static let isTimed = true
+        public var operationType: DataOperationTypeEnum
+        public var credential: CredentialStruct
+        public var credentialData: [UInt8]
+        public var userIndex: Nullable<UInt16>
+        public var userStatus: Nullable<UserStatusEnum>
+        public var userType: Nullable<UserTypeEnum>
+
+        public init(operationType: DataOperationTypeEnum, credential: CredentialStruct, credentialData: [UInt8], userIndex: Nullable<UInt16>, userStatus: Nullable<UserStatusEnum>, userType: Nullable<UserTypeEnum>) {
+            self.operationType = operationType
+            self.credential = credential
+            self.credentialData = credentialData
+            self.userIndex = userIndex
+            self.userStatus = userStatus
+            self.userType = userType
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            operationType = try fields.required(0, "OperationType")
+            credential = try fields.required(1, "Credential")
+            credentialData = try fields.required(2, "CredentialData")
+            userIndex = try fields.required(3, "UserIndex")
+            userStatus = try fields.required(4, "UserStatus")
+            userType = try fields.required(5, "UserType")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, operationType)
+            fields.add(1, credential)
+            fields.add(2, credentialData)
+            fields.add(3, userIndex)
+            fields.add(4, userStatus)
+            fields.add(5, userType)
+            return fields.structure
+        }
+    }
+
+    public struct SetCredentialResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x23
+        public var status: StatusCode
+        public var userIndex: Nullable<UInt16>
+        public var nextCredentialIndex: Nullable<UInt16>?
+
+        public init(status: StatusCode, userIndex: Nullable<UInt16>, nextCredentialIndex: Nullable<UInt16>? = nil) {
+            self.status = status
+            self.userIndex = userIndex
+            self.nextCredentialIndex = nextCredentialIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            userIndex = try fields.required(1, "UserIndex")
+            nextCredentialIndex = try fields.optional(2, "NextCredentialIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, userIndex)
+            fields.add(2, ifPresent: nextCredentialIndex)
+            return fields.structure
+        }
+    }
+
+    public struct GetCredentialStatus: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x24
+        public typealias Response = GetCredentialStatusResponse
+        public static let isTimed = false
+        public var credential: CredentialStruct
+
+        public init(credential: CredentialStruct) {
+            self.credential = credential
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            credential = try fields.required(0, "Credential")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, credential)
+            return fields.structure
+        }
+    }
+
+    public struct GetCredentialStatusResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x25
+        public var credentialExists: Bool
+        public var userIndex: Nullable<UInt16>
+        public var creatorFabricIndex: Nullable<FabricIndex>
+        public var lastModifiedFabricIndex: Nullable<FabricIndex>
+        public var nextCredentialIndex: Nullable<UInt16>?
+        public var credentialData: Nullable<[UInt8]>?
+
+        public init(credentialExists: Bool, userIndex: Nullable<UInt16>, creatorFabricIndex: Nullable<FabricIndex>, lastModifiedFabricIndex: Nullable<FabricIndex>, nextCredentialIndex: Nullable<UInt16>? = nil, credentialData: Nullable<[UInt8]>? = nil) {
+            self.credentialExists = credentialExists
+            self.userIndex = userIndex
+            self.creatorFabricIndex = creatorFabricIndex
+            self.lastModifiedFabricIndex = lastModifiedFabricIndex
+            self.nextCredentialIndex = nextCredentialIndex
+            self.credentialData = credentialData
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            credentialExists = try fields.required(0, "CredentialExists")
+            userIndex = try fields.required(1, "UserIndex")
+            creatorFabricIndex = try fields.required(2, "CreatorFabricIndex")
+            lastModifiedFabricIndex = try fields.required(3, "LastModifiedFabricIndex")
+            nextCredentialIndex = try fields.optional(4, "NextCredentialIndex")
+            credentialData = try fields.optional(5, "CredentialData")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, credentialExists)
+            fields.add(1, userIndex)
+            fields.add(2, creatorFabricIndex)
+            fields.add(3, lastModifiedFabricIndex)
+            fields.add(4, ifPresent: nextCredentialIndex)
+            fields.add(5, ifPresent: credentialData)
+            return fields.structure
+        }
+    }
+
+    public struct ClearCredential: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x26
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var credential: Nullable<CredentialStruct>
+
+        public init(credential: Nullable<CredentialStruct>) {
+            self.credential = credential
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            credential = try fields.required(0, "Credential")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, credential)
+            return fields.structure
+        }
+    }
+
+    public struct UnboltDoor: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x27
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var pinCode: [UInt8]?
+
+        public init(pinCode: [UInt8]? = nil) {
+            self.pinCode = pinCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            pinCode = try fields.optional(0, "PINCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: pinCode)
+            return fields.structure
+        }
+    }
+
+    public struct SetAliroReaderConfig: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x28
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public var signingKey: [UInt8]
+        public var verificationKey: [UInt8]
+        public var groupIdentifier: [UInt8]
+        public var groupResolvingKey: [UInt8]?
+
+        public init(signingKey: [UInt8], verificationKey: [UInt8], groupIdentifier: [UInt8], groupResolvingKey: [UInt8]? = nil) {
+            self.signingKey = signingKey
+            self.verificationKey = verificationKey
+            self.groupIdentifier = groupIdentifier
+            self.groupResolvingKey = groupResolvingKey
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            signingKey = try fields.required(0, "SigningKey")
+            verificationKey = try fields.required(1, "VerificationKey")
+            groupIdentifier = try fields.required(2, "GroupIdentifier")
+            groupResolvingKey = try fields.optional(3, "GroupResolvingKey")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, signingKey)
+            fields.add(1, verificationKey)
+            fields.add(2, groupIdentifier)
+            fields.add(3, ifPresent: groupResolvingKey)
+            return fields.structure
+        }
+    }
+
+    public struct ClearAliroReaderConfig: CommandRequest {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: CommandID = 0x29
+        public typealias Response = StatusOnly
+        public static let isTimed = true
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+}
+
+// Events.
+extension DoorLock {
+    public struct DoorLockAlarm: EventPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.critical
+        public var alarmCode: AlarmCodeEnum
+
+        public init(alarmCode: AlarmCodeEnum) {
+            self.alarmCode = alarmCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            alarmCode = try fields.required(0, "AlarmCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, alarmCode)
+            return fields.structure
+        }
+    }
+
+    public struct DoorStateChange: EventPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.critical
+        public var doorState: DoorStateEnum
+
+        public init(doorState: DoorStateEnum) {
+            self.doorState = doorState
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            doorState = try fields.required(0, "DoorState")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, doorState)
+            return fields.structure
+        }
+    }
+
+    public struct LockOperation: EventPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: EventID = 0x02
+        public static let priority = EventPriority.critical
+        public var lockOperationType: LockOperationTypeEnum
+        public var operationSource: OperationSourceEnum
+        public var userIndex: Nullable<UInt16>
+        public var fabricIndex: Nullable<FabricIndex>
+        public var sourceNode: Nullable<NodeID>
+        public var credentials: Nullable<[CredentialStruct]>?
+
+        public init(lockOperationType: LockOperationTypeEnum, operationSource: OperationSourceEnum, userIndex: Nullable<UInt16>, fabricIndex: Nullable<FabricIndex>, sourceNode: Nullable<NodeID>, credentials: Nullable<[CredentialStruct]>? = nil) {
+            self.lockOperationType = lockOperationType
+            self.operationSource = operationSource
+            self.userIndex = userIndex
+            self.fabricIndex = fabricIndex
+            self.sourceNode = sourceNode
+            self.credentials = credentials
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            lockOperationType = try fields.required(0, "LockOperationType")
+            operationSource = try fields.required(1, "OperationSource")
+            userIndex = try fields.required(2, "UserIndex")
+            fabricIndex = try fields.required(3, "FabricIndex")
+            sourceNode = try fields.required(4, "SourceNode")
+            credentials = try fields.optional(5, "Credentials")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, lockOperationType)
+            fields.add(1, operationSource)
+            fields.add(2, userIndex)
+            fields.add(3, fabricIndex)
+            fields.add(4, sourceNode)
+            fields.add(5, ifPresent: credentials)
+            return fields.structure
+        }
+    }
+
+    public struct LockOperationError: EventPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: EventID = 0x03
+        public static let priority = EventPriority.critical
+        public var lockOperationType: LockOperationTypeEnum
+        public var operationSource: OperationSourceEnum
+        public var operationError: OperationErrorEnum
+        public var userIndex: Nullable<UInt16>
+        public var fabricIndex: Nullable<FabricIndex>
+        public var sourceNode: Nullable<NodeID>
+        public var credentials: Nullable<[CredentialStruct]>?
+
+        public init(lockOperationType: LockOperationTypeEnum, operationSource: OperationSourceEnum, operationError: OperationErrorEnum, userIndex: Nullable<UInt16>, fabricIndex: Nullable<FabricIndex>, sourceNode: Nullable<NodeID>, credentials: Nullable<[CredentialStruct]>? = nil) {
+            self.lockOperationType = lockOperationType
+            self.operationSource = operationSource
+            self.operationError = operationError
+            self.userIndex = userIndex
+            self.fabricIndex = fabricIndex
+            self.sourceNode = sourceNode
+            self.credentials = credentials
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            lockOperationType = try fields.required(0, "LockOperationType")
+            operationSource = try fields.required(1, "OperationSource")
+            operationError = try fields.required(2, "OperationError")
+            userIndex = try fields.required(3, "UserIndex")
+            fabricIndex = try fields.required(4, "FabricIndex")
+            sourceNode = try fields.required(5, "SourceNode")
+            credentials = try fields.optional(6, "Credentials")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, lockOperationType)
+            fields.add(1, operationSource)
+            fields.add(2, operationError)
+            fields.add(3, userIndex)
+            fields.add(4, fabricIndex)
+            fields.add(5, sourceNode)
+            fields.add(6, ifPresent: credentials)
+            return fields.structure
+        }
+    }
+
+    public struct LockUserChange: EventPayload {
+        public static let cluster: ClusterID = 0x0101
+        public static let id: EventID = 0x04
+        public static let priority = EventPriority.info
+        public var lockDataType: LockDataTypeEnum
+        public var dataOperationType: DataOperationTypeEnum
+        public var operationSource: OperationSourceEnum
+        public var userIndex: Nullable<UInt16>
+        public var fabricIndex: Nullable<FabricIndex>
+        public var sourceNode: Nullable<NodeID>
+        public var dataIndex: Nullable<UInt16>
+
+        public init(lockDataType: LockDataTypeEnum, dataOperationType: DataOperationTypeEnum, operationSource: OperationSourceEnum, userIndex: Nullable<UInt16>, fabricIndex: Nullable<FabricIndex>, sourceNode: Nullable<NodeID>, dataIndex: Nullable<UInt16>) {
+            self.lockDataType = lockDataType
+            self.dataOperationType = dataOperationType
+            self.operationSource = operationSource
+            self.userIndex = userIndex
+            self.fabricIndex = fabricIndex
+            self.sourceNode = sourceNode
+            self.dataIndex = dataIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            lockDataType = try fields.required(0, "LockDataType")
+            dataOperationType = try fields.required(1, "DataOperationType")
+            operationSource = try fields.required(2, "OperationSource")
+            userIndex = try fields.required(3, "UserIndex")
+            fabricIndex = try fields.required(4, "FabricIndex")
+            sourceNode = try fields.required(5, "SourceNode")
+            dataIndex = try fields.required(6, "DataIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, lockDataType)
+            fields.add(1, dataOperationType)
+            fields.add(2, operationSource)
+            fields.add(3, userIndex)
+            fields.add(4, fabricIndex)
+            fields.add(5, sourceNode)
+            fields.add(6, dataIndex)
+            return fields.structure
+        }
+    }
 }

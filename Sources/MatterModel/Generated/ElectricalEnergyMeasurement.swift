@@ -31,4 +31,125 @@ public enum ElectricalEnergyMeasurement {
         public static let cumulativeEnergy = Feature(rawValue: 1 << 2)
         public static let periodicEnergy = Feature(rawValue: 1 << 3)
     }
+
+    public struct EnergyMeasurementStruct: ClusterStruct {
+        public var energy: Int64
+        public var startTimestamp: UInt32?
+        public var endTimestamp: UInt32?
+        public var startSystime: UInt64?
+        public var endSystime: UInt64?
+
+        public init(energy: Int64, startTimestamp: UInt32? = nil, endTimestamp: UInt32? = nil, startSystime: UInt64? = nil, endSystime: UInt64? = nil) {
+            self.energy = energy
+            self.startTimestamp = startTimestamp
+            self.endTimestamp = endTimestamp
+            self.startSystime = startSystime
+            self.endSystime = endSystime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            energy = try fields.required(0, "Energy")
+            startTimestamp = try fields.optional(1, "StartTimestamp")
+            endTimestamp = try fields.optional(2, "EndTimestamp")
+            startSystime = try fields.optional(3, "StartSystime")
+            endSystime = try fields.optional(4, "EndSystime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, energy)
+            fields.add(1, ifPresent: startTimestamp)
+            fields.add(2, ifPresent: endTimestamp)
+            fields.add(3, ifPresent: startSystime)
+            fields.add(4, ifPresent: endSystime)
+            return fields.structure
+        }
+    }
+
+    public struct CumulativeEnergyResetStruct: ClusterStruct {
+        public var importedResetTimestamp: Nullable<UInt32>?
+        public var exportedResetTimestamp: Nullable<UInt32>?
+        public var importedResetSystime: Nullable<UInt64>?
+        public var exportedResetSystime: Nullable<UInt64>?
+
+        public init(importedResetTimestamp: Nullable<UInt32>? = nil, exportedResetTimestamp: Nullable<UInt32>? = nil, importedResetSystime: Nullable<UInt64>? = nil, exportedResetSystime: Nullable<UInt64>? = nil) {
+            self.importedResetTimestamp = importedResetTimestamp
+            self.exportedResetTimestamp = exportedResetTimestamp
+            self.importedResetSystime = importedResetSystime
+            self.exportedResetSystime = exportedResetSystime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            importedResetTimestamp = try fields.optional(0, "ImportedResetTimestamp")
+            exportedResetTimestamp = try fields.optional(1, "ExportedResetTimestamp")
+            importedResetSystime = try fields.optional(2, "ImportedResetSystime")
+            exportedResetSystime = try fields.optional(3, "ExportedResetSystime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: importedResetTimestamp)
+            fields.add(1, ifPresent: exportedResetTimestamp)
+            fields.add(2, ifPresent: importedResetSystime)
+            fields.add(3, ifPresent: exportedResetSystime)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension ElectricalEnergyMeasurement {
+    public struct CumulativeEnergyMeasured: EventPayload {
+        public static let cluster: ClusterID = 0x0091
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var energyImported: EnergyMeasurementStruct?
+        public var energyExported: EnergyMeasurementStruct?
+
+        public init(energyImported: EnergyMeasurementStruct? = nil, energyExported: EnergyMeasurementStruct? = nil) {
+            self.energyImported = energyImported
+            self.energyExported = energyExported
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            energyImported = try fields.optional(0, "EnergyImported")
+            energyExported = try fields.optional(1, "EnergyExported")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: energyImported)
+            fields.add(1, ifPresent: energyExported)
+            return fields.structure
+        }
+    }
+
+    public struct PeriodicEnergyMeasured: EventPayload {
+        public static let cluster: ClusterID = 0x0091
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.info
+        public var energyImported: EnergyMeasurementStruct?
+        public var energyExported: EnergyMeasurementStruct?
+
+        public init(energyImported: EnergyMeasurementStruct? = nil, energyExported: EnergyMeasurementStruct? = nil) {
+            self.energyImported = energyImported
+            self.energyExported = energyExported
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            energyImported = try fields.optional(0, "EnergyImported")
+            energyExported = try fields.optional(1, "EnergyExported")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: energyImported)
+            fields.add(1, ifPresent: energyExported)
+            return fields.structure
+        }
+    }
 }

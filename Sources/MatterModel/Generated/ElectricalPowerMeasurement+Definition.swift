@@ -60,13 +60,12 @@ extension ElectricalPowerMeasurement {
     }
 
     enum Types {
-        static let powerModeEnum = TypeReference(
-            "PowerModeEnum",
-            .enumeration(EnumDefinition("PowerModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unknown"),
-                EnumDefinition.Item(1, "DC"),
-                EnumDefinition.Item(2, "AC"),
-            ])))
+        static let powerModeEnum = TypeReference("PowerModeEnum", .enumeration(powerModeEnumDefinition))
+        static let powerModeEnumDefinition = EnumDefinition("PowerModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unknown"),
+            EnumDefinition.Item(1, "DC"),
+            EnumDefinition.Item(2, "AC"),
+        ])
         static let measurementRangeStruct = TypeReference(
             "MeasurementRangeStruct", .structure(StructDefinition("MeasurementRangeStruct", fields: [
                 FieldDefinition(0, "MeasurementType", GlobalTypes.Types.measurementTypeEnum, conformance: .mandatory),

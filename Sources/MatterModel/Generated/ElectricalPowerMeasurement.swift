@@ -44,4 +44,120 @@ public enum ElectricalPowerMeasurement {
         public static let harmonics = Feature(rawValue: 1 << 3)
         public static let powerQuality = Feature(rawValue: 1 << 4)
     }
+
+    public struct PowerModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unknown = PowerModeEnum(rawValue: 0)
+        public static let dc = PowerModeEnum(rawValue: 1)
+        public static let ac = PowerModeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.powerModeEnumDefinition }
+    }
+
+    public struct MeasurementRangeStruct: ClusterStruct {
+        public var measurementType: GlobalTypes.MeasurementTypeEnum
+        public var min: Int64
+        public var max: Int64
+        public var startTimestamp: UInt32?
+        public var endTimestamp: UInt32?
+        public var minTimestamp: UInt32?
+        public var maxTimestamp: UInt32?
+        public var startSystime: UInt64?
+        public var endSystime: UInt64?
+        public var minSystime: UInt64?
+        public var maxSystime: UInt64?
+
+        public init(measurementType: GlobalTypes.MeasurementTypeEnum, min: Int64, max: Int64, startTimestamp: UInt32? = nil, endTimestamp: UInt32? = nil, minTimestamp: UInt32? = nil, maxTimestamp: UInt32? = nil, startSystime: UInt64? = nil, endSystime: UInt64? = nil, minSystime: UInt64? = nil, maxSystime: UInt64? = nil) {
+            self.measurementType = measurementType
+            self.min = min
+            self.max = max
+            self.startTimestamp = startTimestamp
+            self.endTimestamp = endTimestamp
+            self.minTimestamp = minTimestamp
+            self.maxTimestamp = maxTimestamp
+            self.startSystime = startSystime
+            self.endSystime = endSystime
+            self.minSystime = minSystime
+            self.maxSystime = maxSystime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            measurementType = try fields.required(0, "MeasurementType")
+            min = try fields.required(1, "Min")
+            max = try fields.required(2, "Max")
+            startTimestamp = try fields.optional(3, "StartTimestamp")
+            endTimestamp = try fields.optional(4, "EndTimestamp")
+            minTimestamp = try fields.optional(5, "MinTimestamp")
+            maxTimestamp = try fields.optional(6, "MaxTimestamp")
+            startSystime = try fields.optional(7, "StartSystime")
+            endSystime = try fields.optional(8, "EndSystime")
+            minSystime = try fields.optional(9, "MinSystime")
+            maxSystime = try fields.optional(10, "MaxSystime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, measurementType)
+            fields.add(1, min)
+            fields.add(2, max)
+            fields.add(3, ifPresent: startTimestamp)
+            fields.add(4, ifPresent: endTimestamp)
+            fields.add(5, ifPresent: minTimestamp)
+            fields.add(6, ifPresent: maxTimestamp)
+            fields.add(7, ifPresent: startSystime)
+            fields.add(8, ifPresent: endSystime)
+            fields.add(9, ifPresent: minSystime)
+            fields.add(10, ifPresent: maxSystime)
+            return fields.structure
+        }
+    }
+
+    public struct HarmonicMeasurementStruct: ClusterStruct {
+        public var order: UInt8
+        public var measurement: Nullable<Int64>
+
+        public init(order: UInt8, measurement: Nullable<Int64>) {
+            self.order = order
+            self.measurement = measurement
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            order = try fields.required(0, "Order")
+            measurement = try fields.required(1, "Measurement")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, order)
+            fields.add(1, measurement)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension ElectricalPowerMeasurement {
+    public struct MeasurementPeriodRanges: EventPayload {
+        public static let cluster: ClusterID = 0x0090
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var ranges: [MeasurementRangeStruct]
+
+        public init(ranges: [MeasurementRangeStruct]) {
+            self.ranges = ranges
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            ranges = try fields.required(0, "Ranges")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ranges)
+            return fields.structure
+        }
+    }
 }

@@ -42,19 +42,18 @@ extension EthernetNetworkDiagnostics {
     }
 
     enum Types {
-        static let phyRateEnum = TypeReference(
-            "PHYRateEnum",
-            .enumeration(EnumDefinition("PHYRateEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Rate10M"),
-                EnumDefinition.Item(1, "Rate100M"),
-                EnumDefinition.Item(2, "Rate1G"),
-                EnumDefinition.Item(3, "Rate2_5G"),
-                EnumDefinition.Item(4, "Rate5G"),
-                EnumDefinition.Item(5, "Rate10G"),
-                EnumDefinition.Item(6, "Rate40G"),
-                EnumDefinition.Item(7, "Rate100G"),
-                EnumDefinition.Item(8, "Rate200G"),
-                EnumDefinition.Item(9, "Rate400G"),
-            ])))
+        static let phyRateEnum = TypeReference("PHYRateEnum", .enumeration(phyRateEnumDefinition))
+        static let phyRateEnumDefinition = EnumDefinition("PHYRateEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Rate10M"),
+            EnumDefinition.Item(1, "Rate100M"),
+            EnumDefinition.Item(2, "Rate1G"),
+            EnumDefinition.Item(3, "Rate2_5G"),
+            EnumDefinition.Item(4, "Rate5G"),
+            EnumDefinition.Item(5, "Rate10G"),
+            EnumDefinition.Item(6, "Rate40G"),
+            EnumDefinition.Item(7, "Rate100G"),
+            EnumDefinition.Item(8, "Rate200G"),
+            EnumDefinition.Item(9, "Rate400G"),
+        ])
     }
 }

@@ -31,4 +31,33 @@ public enum EthernetNetworkDiagnostics {
         public static let packetCounts = Feature(rawValue: 1 << 0)
         public static let errorCounts = Feature(rawValue: 1 << 1)
     }
+
+    public struct PHYRateEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let rate10M = PHYRateEnum(rawValue: 0)
+        public static let rate100M = PHYRateEnum(rawValue: 1)
+        public static let rate1G = PHYRateEnum(rawValue: 2)
+        public static let rate2_5G = PHYRateEnum(rawValue: 3)
+        public static let rate5G = PHYRateEnum(rawValue: 4)
+        public static let rate10G = PHYRateEnum(rawValue: 5)
+        public static let rate40G = PHYRateEnum(rawValue: 6)
+        public static let rate100G = PHYRateEnum(rawValue: 7)
+        public static let rate200G = PHYRateEnum(rawValue: 8)
+        public static let rate400G = PHYRateEnum(rawValue: 9)
+        public static var definition: EnumDefinition { Types.phyRateEnumDefinition }
+    }
+}
+
+// Commands.
+extension EthernetNetworkDiagnostics {
+    public struct ResetCounts: CommandRequest {
+        public static let cluster: ClusterID = 0x0037
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
 }

@@ -56,51 +56,45 @@ extension FanControl {
     }
 
     enum Types {
-        static let stepDirectionEnum = TypeReference(
-            "StepDirectionEnum",
-            .enumeration(EnumDefinition("StepDirectionEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Increase"),
-                EnumDefinition.Item(1, "Decrease"),
-            ])))
-        static let airflowDirectionEnum = TypeReference(
-            "AirflowDirectionEnum",
-            .enumeration(EnumDefinition("AirflowDirectionEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Forward"),
-                EnumDefinition.Item(1, "Reverse"),
-            ])))
-        static let fanModeEnum = TypeReference(
-            "FanModeEnum",
-            .enumeration(EnumDefinition("FanModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Off"),
-                EnumDefinition.Item(1, "Low", Conformance("desc")),
-                EnumDefinition.Item(2, "Medium", Conformance("desc")),
-                EnumDefinition.Item(3, "High"),
-                EnumDefinition.Item(4, "On", Conformance("D")),
-                EnumDefinition.Item(5, "Auto", Conformance("AUT")),
-                EnumDefinition.Item(6, "Smart", Conformance("D")),
-            ])))
-        static let fanModeSequenceEnum = TypeReference(
-            "FanModeSequenceEnum",
-            .enumeration(EnumDefinition("FanModeSequenceEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "OffLowMedHigh", Conformance("[!AUT].a")),
-                EnumDefinition.Item(1, "OffLowHigh", Conformance("[!AUT].a")),
-                EnumDefinition.Item(2, "OffLowMedHighAuto", Conformance("[AUT].a")),
-                EnumDefinition.Item(3, "OffLowHighAuto", Conformance("[AUT].a")),
-                EnumDefinition.Item(4, "OffHighAuto", Conformance("[AUT].a")),
-                EnumDefinition.Item(5, "OffHigh", Conformance("[!AUT].a")),
-            ])))
-        static let rockBitmap = TypeReference(
-            "RockBitmap",
-            .bitmap(BitmapDefinition("RockBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "RockLeftRight"),
-                BitmapDefinition.Field(1...1, "RockUpDown"),
-                BitmapDefinition.Field(2...2, "RockRound"),
-            ])))
-        static let windBitmap = TypeReference(
-            "WindBitmap",
-            .bitmap(BitmapDefinition("WindBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "SleepWind"),
-                BitmapDefinition.Field(1...1, "NaturalWind"),
-            ])))
+        static let stepDirectionEnum = TypeReference("StepDirectionEnum", .enumeration(stepDirectionEnumDefinition))
+        static let stepDirectionEnumDefinition = EnumDefinition("StepDirectionEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Increase"),
+            EnumDefinition.Item(1, "Decrease"),
+        ])
+        static let airflowDirectionEnum = TypeReference("AirflowDirectionEnum", .enumeration(airflowDirectionEnumDefinition))
+        static let airflowDirectionEnumDefinition = EnumDefinition("AirflowDirectionEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Forward"),
+            EnumDefinition.Item(1, "Reverse"),
+        ])
+        static let fanModeEnum = TypeReference("FanModeEnum", .enumeration(fanModeEnumDefinition))
+        static let fanModeEnumDefinition = EnumDefinition("FanModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Off"),
+            EnumDefinition.Item(1, "Low", Conformance("desc")),
+            EnumDefinition.Item(2, "Medium", Conformance("desc")),
+            EnumDefinition.Item(3, "High"),
+            EnumDefinition.Item(4, "On", Conformance("D")),
+            EnumDefinition.Item(5, "Auto", Conformance("AUT")),
+            EnumDefinition.Item(6, "Smart", Conformance("D")),
+        ])
+        static let fanModeSequenceEnum = TypeReference("FanModeSequenceEnum", .enumeration(fanModeSequenceEnumDefinition))
+        static let fanModeSequenceEnumDefinition = EnumDefinition("FanModeSequenceEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "OffLowMedHigh", Conformance("[!AUT].a")),
+            EnumDefinition.Item(1, "OffLowHigh", Conformance("[!AUT].a")),
+            EnumDefinition.Item(2, "OffLowMedHighAuto", Conformance("[AUT].a")),
+            EnumDefinition.Item(3, "OffLowHighAuto", Conformance("[AUT].a")),
+            EnumDefinition.Item(4, "OffHighAuto", Conformance("[AUT].a")),
+            EnumDefinition.Item(5, "OffHigh", Conformance("[!AUT].a")),
+        ])
+        static let rockBitmap = TypeReference("RockBitmap", .bitmap(rockBitmapDefinition))
+        static let rockBitmapDefinition = BitmapDefinition("RockBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "RockLeftRight"),
+            BitmapDefinition.Field(1...1, "RockUpDown"),
+            BitmapDefinition.Field(2...2, "RockRound"),
+        ])
+        static let windBitmap = TypeReference("WindBitmap", .bitmap(windBitmapDefinition))
+        static let windBitmapDefinition = BitmapDefinition("WindBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "SleepWind"),
+            BitmapDefinition.Field(1...1, "NaturalWind"),
+        ])
     }
 }

@@ -38,4 +38,96 @@ public enum FanControl {
         public static let step = Feature(rawValue: 1 << 4)
         public static let airflowDirection = Feature(rawValue: 1 << 5)
     }
+
+    public struct StepDirectionEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let increase = StepDirectionEnum(rawValue: 0)
+        public static let decrease = StepDirectionEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.stepDirectionEnumDefinition }
+    }
+
+    public struct AirflowDirectionEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let forward = AirflowDirectionEnum(rawValue: 0)
+        public static let reverse = AirflowDirectionEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.airflowDirectionEnumDefinition }
+    }
+
+    public struct FanModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let off = FanModeEnum(rawValue: 0)
+        public static let low = FanModeEnum(rawValue: 1)
+        public static let medium = FanModeEnum(rawValue: 2)
+        public static let high = FanModeEnum(rawValue: 3)
+        public static let on = FanModeEnum(rawValue: 4)
+        public static let auto = FanModeEnum(rawValue: 5)
+        public static let smart = FanModeEnum(rawValue: 6)
+        public static var definition: EnumDefinition { Types.fanModeEnumDefinition }
+    }
+
+    public struct FanModeSequenceEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let offLowMedHigh = FanModeSequenceEnum(rawValue: 0)
+        public static let offLowHigh = FanModeSequenceEnum(rawValue: 1)
+        public static let offLowMedHighAuto = FanModeSequenceEnum(rawValue: 2)
+        public static let offLowHighAuto = FanModeSequenceEnum(rawValue: 3)
+        public static let offHighAuto = FanModeSequenceEnum(rawValue: 4)
+        public static let offHigh = FanModeSequenceEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.fanModeSequenceEnumDefinition }
+    }
+
+    public struct RockBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let rockLeftRight = RockBitmap(rawValue: 1 << 0)
+        public static let rockUpDown = RockBitmap(rawValue: 1 << 1)
+        public static let rockRound = RockBitmap(rawValue: 1 << 2)
+        public static var definition: BitmapDefinition { Types.rockBitmapDefinition }
+    }
+
+    public struct WindBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let sleepWind = WindBitmap(rawValue: 1 << 0)
+        public static let naturalWind = WindBitmap(rawValue: 1 << 1)
+        public static var definition: BitmapDefinition { Types.windBitmapDefinition }
+    }
+}
+
+// Commands.
+extension FanControl {
+    public struct Step: CommandRequest {
+        public static let cluster: ClusterID = 0x0202
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var direction: StepDirectionEnum
+        public var wrap: Bool?
+        public var lowestOff: Bool?
+
+        public init(direction: StepDirectionEnum, wrap: Bool? = nil, lowestOff: Bool? = nil) {
+            self.direction = direction
+            self.wrap = wrap
+            self.lowestOff = lowestOff
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            direction = try fields.required(0, "Direction")
+            wrap = try fields.optional(1, "Wrap")
+            lowestOff = try fields.optional(2, "LowestOff")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, direction)
+            fields.add(1, ifPresent: wrap)
+            fields.add(2, ifPresent: lowestOff)
+            return fields.structure
+        }
+    }
 }

@@ -73,25 +73,23 @@ extension GeneralCommissioning {
     }
 
     enum Types {
-        static let commissioningErrorEnum = TypeReference(
-            "CommissioningErrorEnum",
-            .enumeration(EnumDefinition("CommissioningErrorEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "OK"),
-                EnumDefinition.Item(1, "ValueOutsideRange"),
-                EnumDefinition.Item(2, "InvalidAuthentication"),
-                EnumDefinition.Item(3, "NoFailSafe"),
-                EnumDefinition.Item(4, "BusyWithOtherAdmin"),
-                EnumDefinition.Item(5, "RequiredTCNotAccepted", Conformance("TC")),
-                EnumDefinition.Item(6, "TCAcknowledgementsNotReceived", Conformance("TC")),
-                EnumDefinition.Item(7, "TCMinVersionNotMet", Conformance("TC")),
-            ])))
-        static let regulatoryLocationTypeEnum = TypeReference(
-            "RegulatoryLocationTypeEnum",
-            .enumeration(EnumDefinition("RegulatoryLocationTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Indoor"),
-                EnumDefinition.Item(1, "Outdoor"),
-                EnumDefinition.Item(2, "IndoorOutdoor"),
-            ])))
+        static let commissioningErrorEnum = TypeReference("CommissioningErrorEnum", .enumeration(commissioningErrorEnumDefinition))
+        static let commissioningErrorEnumDefinition = EnumDefinition("CommissioningErrorEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "OK"),
+            EnumDefinition.Item(1, "ValueOutsideRange"),
+            EnumDefinition.Item(2, "InvalidAuthentication"),
+            EnumDefinition.Item(3, "NoFailSafe"),
+            EnumDefinition.Item(4, "BusyWithOtherAdmin"),
+            EnumDefinition.Item(5, "RequiredTCNotAccepted", Conformance("TC")),
+            EnumDefinition.Item(6, "TCAcknowledgementsNotReceived", Conformance("TC")),
+            EnumDefinition.Item(7, "TCMinVersionNotMet", Conformance("TC")),
+        ])
+        static let regulatoryLocationTypeEnum = TypeReference("RegulatoryLocationTypeEnum", .enumeration(regulatoryLocationTypeEnumDefinition))
+        static let regulatoryLocationTypeEnumDefinition = EnumDefinition("RegulatoryLocationTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Indoor"),
+            EnumDefinition.Item(1, "Outdoor"),
+            EnumDefinition.Item(2, "IndoorOutdoor"),
+        ])
         static let basicCommissioningInfo = TypeReference(
             "BasicCommissioningInfo", .structure(StructDefinition("BasicCommissioningInfo", fields: [
                 FieldDefinition(0, "FailSafeExpiryLengthSeconds", TypeReference("uint16", .unsigned(bytes: 2)), conformance: .mandatory),

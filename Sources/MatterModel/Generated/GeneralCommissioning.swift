@@ -38,4 +38,244 @@ public enum GeneralCommissioning {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let termsAndConditions = Feature(rawValue: 1 << 0)
     }
+
+    public struct CommissioningErrorEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let ok = CommissioningErrorEnum(rawValue: 0)
+        public static let valueOutsideRange = CommissioningErrorEnum(rawValue: 1)
+        public static let invalidAuthentication = CommissioningErrorEnum(rawValue: 2)
+        public static let noFailSafe = CommissioningErrorEnum(rawValue: 3)
+        public static let busyWithOtherAdmin = CommissioningErrorEnum(rawValue: 4)
+        public static let requiredTCNotAccepted = CommissioningErrorEnum(rawValue: 5)
+        public static let tcAcknowledgementsNotReceived = CommissioningErrorEnum(rawValue: 6)
+        public static let tcMinVersionNotMet = CommissioningErrorEnum(rawValue: 7)
+        public static var definition: EnumDefinition { Types.commissioningErrorEnumDefinition }
+    }
+
+    public struct RegulatoryLocationTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let indoor = RegulatoryLocationTypeEnum(rawValue: 0)
+        public static let outdoor = RegulatoryLocationTypeEnum(rawValue: 1)
+        public static let indoorOutdoor = RegulatoryLocationTypeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.regulatoryLocationTypeEnumDefinition }
+    }
+
+    public struct BasicCommissioningInfo: ClusterStruct {
+        public var failSafeExpiryLengthSeconds: UInt16
+        public var maxCumulativeFailsafeSeconds: UInt16
+
+        public init(failSafeExpiryLengthSeconds: UInt16, maxCumulativeFailsafeSeconds: UInt16) {
+            self.failSafeExpiryLengthSeconds = failSafeExpiryLengthSeconds
+            self.maxCumulativeFailsafeSeconds = maxCumulativeFailsafeSeconds
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            failSafeExpiryLengthSeconds = try fields.required(0, "FailSafeExpiryLengthSeconds")
+            maxCumulativeFailsafeSeconds = try fields.required(1, "MaxCumulativeFailsafeSeconds")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, failSafeExpiryLengthSeconds)
+            fields.add(1, maxCumulativeFailsafeSeconds)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension GeneralCommissioning {
+    public struct ArmFailSafe: CommandRequest {
+        public static let cluster: ClusterID = 0x0030
+        public static let id: CommandID = 0x00
+        public typealias Response = ArmFailSafeResponse
+        public static let isTimed = false
+        public var expiryLengthSeconds: UInt16
+        public var breadcrumb: UInt64
+
+        public init(expiryLengthSeconds: UInt16, breadcrumb: UInt64) {
+            self.expiryLengthSeconds = expiryLengthSeconds
+            self.breadcrumb = breadcrumb
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            expiryLengthSeconds = try fields.required(0, "ExpiryLengthSeconds")
+            breadcrumb = try fields.required(1, "Breadcrumb")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, expiryLengthSeconds)
+            fields.add(1, breadcrumb)
+            return fields.structure
+        }
+    }
+
+    public struct ArmFailSafeResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0030
+        public static let id: CommandID = 0x01
+        public var errorCode: CommissioningErrorEnum
+        public var debugText: String
+
+        public init(errorCode: CommissioningErrorEnum, debugText: String) {
+            self.errorCode = errorCode
+            self.debugText = debugText
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            errorCode = try fields.required(0, "ErrorCode")
+            debugText = try fields.required(1, "DebugText")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, errorCode)
+            fields.add(1, debugText)
+            return fields.structure
+        }
+    }
+
+    public struct SetRegulatoryConfig: CommandRequest {
+        public static let cluster: ClusterID = 0x0030
+        public static let id: CommandID = 0x02
+        public typealias Response = SetRegulatoryConfigResponse
+        public static let isTimed = false
+        public var newRegulatoryConfig: RegulatoryLocationTypeEnum
+        public var countryCode: String
+        public var breadcrumb: UInt64
+
+        public init(newRegulatoryConfig: RegulatoryLocationTypeEnum, countryCode: String, breadcrumb: UInt64) {
+            self.newRegulatoryConfig = newRegulatoryConfig
+            self.countryCode = countryCode
+            self.breadcrumb = breadcrumb
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            newRegulatoryConfig = try fields.required(0, "NewRegulatoryConfig")
+            countryCode = try fields.required(1, "CountryCode")
+            breadcrumb = try fields.required(2, "Breadcrumb")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, newRegulatoryConfig)
+            fields.add(1, countryCode)
+            fields.add(2, breadcrumb)
+            return fields.structure
+        }
+    }
+
+    public struct SetRegulatoryConfigResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0030
+        public static let id: CommandID = 0x03
+        public var errorCode: CommissioningErrorEnum
+        public var debugText: String
+
+        public init(errorCode: CommissioningErrorEnum, debugText: String) {
+            self.errorCode = errorCode
+            self.debugText = debugText
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            errorCode = try fields.required(0, "ErrorCode")
+            debugText = try fields.required(1, "DebugText")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, errorCode)
+            fields.add(1, debugText)
+            return fields.structure
+        }
+    }
+
+    public struct CommissioningComplete: CommandRequest {
+        public static let cluster: ClusterID = 0x0030
+        public static let id: CommandID = 0x04
+        public typealias Response = CommissioningCompleteResponse
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct CommissioningCompleteResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0030
+        public static let id: CommandID = 0x05
+        public var errorCode: CommissioningErrorEnum
+        public var debugText: String
+
+        public init(errorCode: CommissioningErrorEnum, debugText: String) {
+            self.errorCode = errorCode
+            self.debugText = debugText
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            errorCode = try fields.required(0, "ErrorCode")
+            debugText = try fields.required(1, "DebugText")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, errorCode)
+            fields.add(1, debugText)
+            return fields.structure
+        }
+    }
+
+    public struct SetTCAcknowledgements: CommandRequest {
+        public static let cluster: ClusterID = 0x0030
+        public static let id: CommandID = 0x06
+        public typealias Response = SetTCAcknowledgementsResponse
+        public static let isTimed = false
+        public var tcVersion: UInt16
+        public var tcUserResponse: UInt16
+
+        public init(tcVersion: UInt16, tcUserResponse: UInt16) {
+            self.tcVersion = tcVersion
+            self.tcUserResponse = tcUserResponse
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            tcVersion = try fields.required(0, "TCVersion")
+            tcUserResponse = try fields.required(1, "TCUserResponse")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, tcVersion)
+            fields.add(1, tcUserResponse)
+            return fields.structure
+        }
+    }
+
+    public struct SetTCAcknowledgementsResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0030
+        public static let id: CommandID = 0x07
+        public var errorCode: CommissioningErrorEnum
+
+        public init(errorCode: CommissioningErrorEnum) {
+            self.errorCode = errorCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            errorCode = try fields.required(0, "ErrorCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, errorCode)
+            return fields.structure
+        }
+    }
 }

@@ -80,60 +80,55 @@ extension GeneralDiagnostics {
     }
 
     enum Types {
-        static let hardwareFaultEnum = TypeReference(
-            "HardwareFaultEnum",
-            .enumeration(EnumDefinition("HardwareFaultEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unspecified"),
-                EnumDefinition.Item(1, "Radio", .optional),
-                EnumDefinition.Item(2, "Sensor", .optional),
-                EnumDefinition.Item(3, "ResettableOverTemp", .optional),
-                EnumDefinition.Item(4, "NonResettableOverTemp", .optional),
-                EnumDefinition.Item(5, "PowerSource", .optional),
-                EnumDefinition.Item(6, "VisualDisplayFault", .optional),
-                EnumDefinition.Item(7, "AudioOutputFault", .optional),
-                EnumDefinition.Item(8, "UserInterfaceFault", .optional),
-                EnumDefinition.Item(9, "NonVolatileMemoryError", .optional),
-                EnumDefinition.Item(10, "TamperDetected", .optional),
-            ])))
-        static let radioFaultEnum = TypeReference(
-            "RadioFaultEnum",
-            .enumeration(EnumDefinition("RadioFaultEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unspecified"),
-                EnumDefinition.Item(1, "WiFiFault", .optional),
-                EnumDefinition.Item(2, "CellularFault", .optional),
-                EnumDefinition.Item(3, "ThreadFault", .optional),
-                EnumDefinition.Item(4, "NFCFault", .optional),
-                EnumDefinition.Item(5, "BLEFault", .optional),
-                EnumDefinition.Item(6, "EthernetFault", .optional),
-            ])))
-        static let networkFaultEnum = TypeReference(
-            "NetworkFaultEnum",
-            .enumeration(EnumDefinition("NetworkFaultEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unspecified"),
-                EnumDefinition.Item(1, "HardwareFailure", .optional),
-                EnumDefinition.Item(2, "NetworkJammed", .optional),
-                EnumDefinition.Item(3, "ConnectionFailed", .optional),
-            ])))
-        static let interfaceTypeEnum = TypeReference(
-            "InterfaceTypeEnum",
-            .enumeration(EnumDefinition("InterfaceTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unspecified"),
-                EnumDefinition.Item(1, "WiFi", .optional),
-                EnumDefinition.Item(2, "Ethernet", .optional),
-                EnumDefinition.Item(3, "Cellular", .optional),
-                EnumDefinition.Item(4, "Thread", .optional),
-            ])))
-        static let bootReasonEnum = TypeReference(
-            "BootReasonEnum",
-            .enumeration(EnumDefinition("BootReasonEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unspecified"),
-                EnumDefinition.Item(1, "PowerOnReboot"),
-                EnumDefinition.Item(2, "BrownOutReset"),
-                EnumDefinition.Item(3, "SoftwareWatchdogReset"),
-                EnumDefinition.Item(4, "HardwareWatchdogReset"),
-                EnumDefinition.Item(5, "SoftwareUpdateCompleted"),
-                EnumDefinition.Item(6, "SoftwareReset"),
-            ])))
+        static let hardwareFaultEnum = TypeReference("HardwareFaultEnum", .enumeration(hardwareFaultEnumDefinition))
+        static let hardwareFaultEnumDefinition = EnumDefinition("HardwareFaultEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unspecified"),
+            EnumDefinition.Item(1, "Radio", .optional),
+            EnumDefinition.Item(2, "Sensor", .optional),
+            EnumDefinition.Item(3, "ResettableOverTemp", .optional),
+            EnumDefinition.Item(4, "NonResettableOverTemp", .optional),
+            EnumDefinition.Item(5, "PowerSource", .optional),
+            EnumDefinition.Item(6, "VisualDisplayFault", .optional),
+            EnumDefinition.Item(7, "AudioOutputFault", .optional),
+            EnumDefinition.Item(8, "UserInterfaceFault", .optional),
+            EnumDefinition.Item(9, "NonVolatileMemoryError", .optional),
+            EnumDefinition.Item(10, "TamperDetected", .optional),
+        ])
+        static let radioFaultEnum = TypeReference("RadioFaultEnum", .enumeration(radioFaultEnumDefinition))
+        static let radioFaultEnumDefinition = EnumDefinition("RadioFaultEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unspecified"),
+            EnumDefinition.Item(1, "WiFiFault", .optional),
+            EnumDefinition.Item(2, "CellularFault", .optional),
+            EnumDefinition.Item(3, "ThreadFault", .optional),
+            EnumDefinition.Item(4, "NFCFault", .optional),
+            EnumDefinition.Item(5, "BLEFault", .optional),
+            EnumDefinition.Item(6, "EthernetFault", .optional),
+        ])
+        static let networkFaultEnum = TypeReference("NetworkFaultEnum", .enumeration(networkFaultEnumDefinition))
+        static let networkFaultEnumDefinition = EnumDefinition("NetworkFaultEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unspecified"),
+            EnumDefinition.Item(1, "HardwareFailure", .optional),
+            EnumDefinition.Item(2, "NetworkJammed", .optional),
+            EnumDefinition.Item(3, "ConnectionFailed", .optional),
+        ])
+        static let interfaceTypeEnum = TypeReference("InterfaceTypeEnum", .enumeration(interfaceTypeEnumDefinition))
+        static let interfaceTypeEnumDefinition = EnumDefinition("InterfaceTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unspecified"),
+            EnumDefinition.Item(1, "WiFi", .optional),
+            EnumDefinition.Item(2, "Ethernet", .optional),
+            EnumDefinition.Item(3, "Cellular", .optional),
+            EnumDefinition.Item(4, "Thread", .optional),
+        ])
+        static let bootReasonEnum = TypeReference("BootReasonEnum", .enumeration(bootReasonEnumDefinition))
+        static let bootReasonEnumDefinition = EnumDefinition("BootReasonEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unspecified"),
+            EnumDefinition.Item(1, "PowerOnReboot"),
+            EnumDefinition.Item(2, "BrownOutReset"),
+            EnumDefinition.Item(3, "SoftwareWatchdogReset"),
+            EnumDefinition.Item(4, "HardwareWatchdogReset"),
+            EnumDefinition.Item(5, "SoftwareUpdateCompleted"),
+            EnumDefinition.Item(6, "SoftwareReset"),
+        ])
         static let networkInterface = TypeReference(
             "NetworkInterface", .structure(StructDefinition("NetworkInterface", fields: [
                 FieldDefinition(0, "Name", TypeReference("string", .utf8), conformance: .mandatory, constraint: Constraint("max 32")),

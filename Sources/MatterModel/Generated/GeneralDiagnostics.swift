@@ -41,4 +41,335 @@ public enum GeneralDiagnostics {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let dataModelTest = Feature(rawValue: 1 << 0)
     }
+
+    public struct HardwareFaultEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = HardwareFaultEnum(rawValue: 0)
+        public static let radio = HardwareFaultEnum(rawValue: 1)
+        public static let sensor = HardwareFaultEnum(rawValue: 2)
+        public static let resettableOverTemp = HardwareFaultEnum(rawValue: 3)
+        public static let nonResettableOverTemp = HardwareFaultEnum(rawValue: 4)
+        public static let powerSource = HardwareFaultEnum(rawValue: 5)
+        public static let visualDisplayFault = HardwareFaultEnum(rawValue: 6)
+        public static let audioOutputFault = HardwareFaultEnum(rawValue: 7)
+        public static let userInterfaceFault = HardwareFaultEnum(rawValue: 8)
+        public static let nonVolatileMemoryError = HardwareFaultEnum(rawValue: 9)
+        public static let tamperDetected = HardwareFaultEnum(rawValue: 10)
+        public static var definition: EnumDefinition { Types.hardwareFaultEnumDefinition }
+    }
+
+    public struct RadioFaultEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = RadioFaultEnum(rawValue: 0)
+        public static let wiFiFault = RadioFaultEnum(rawValue: 1)
+        public static let cellularFault = RadioFaultEnum(rawValue: 2)
+        public static let threadFault = RadioFaultEnum(rawValue: 3)
+        public static let nfcFault = RadioFaultEnum(rawValue: 4)
+        public static let bleFault = RadioFaultEnum(rawValue: 5)
+        public static let ethernetFault = RadioFaultEnum(rawValue: 6)
+        public static var definition: EnumDefinition { Types.radioFaultEnumDefinition }
+    }
+
+    public struct NetworkFaultEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = NetworkFaultEnum(rawValue: 0)
+        public static let hardwareFailure = NetworkFaultEnum(rawValue: 1)
+        public static let networkJammed = NetworkFaultEnum(rawValue: 2)
+        public static let connectionFailed = NetworkFaultEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.networkFaultEnumDefinition }
+    }
+
+    public struct InterfaceTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = InterfaceTypeEnum(rawValue: 0)
+        public static let wiFi = InterfaceTypeEnum(rawValue: 1)
+        public static let ethernet = InterfaceTypeEnum(rawValue: 2)
+        public static let cellular = InterfaceTypeEnum(rawValue: 3)
+        public static let thread = InterfaceTypeEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.interfaceTypeEnumDefinition }
+    }
+
+    public struct BootReasonEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = BootReasonEnum(rawValue: 0)
+        public static let powerOnReboot = BootReasonEnum(rawValue: 1)
+        public static let brownOutReset = BootReasonEnum(rawValue: 2)
+        public static let softwareWatchdogReset = BootReasonEnum(rawValue: 3)
+        public static let hardwareWatchdogReset = BootReasonEnum(rawValue: 4)
+        public static let softwareUpdateCompleted = BootReasonEnum(rawValue: 5)
+        public static let softwareReset = BootReasonEnum(rawValue: 6)
+        public static var definition: EnumDefinition { Types.bootReasonEnumDefinition }
+    }
+
+    public struct NetworkInterface: ClusterStruct {
+        public var name: String
+        public var isOperational: Bool
+        public var offPremiseServicesReachableIPv4: Nullable<Bool>
+        public var offPremiseServicesReachableIPv6: Nullable<Bool>
+        public var hardwareAddress: [UInt8]
+        public var iPv4Addresses: [[UInt8]]
+        public var iPv6Addresses: [[UInt8]]
+        public var type: InterfaceTypeEnum
+
+        public init(name: String, isOperational: Bool, offPremiseServicesReachableIPv4: Nullable<Bool>, offPremiseServicesReachableIPv6: Nullable<Bool>, hardwareAddress: [UInt8], iPv4Addresses: [[UInt8]], iPv6Addresses: [[UInt8]], type: InterfaceTypeEnum) {
+            self.name = name
+            self.isOperational = isOperational
+            self.offPremiseServicesReachableIPv4 = offPremiseServicesReachableIPv4
+            self.offPremiseServicesReachableIPv6 = offPremiseServicesReachableIPv6
+            self.hardwareAddress = hardwareAddress
+            self.iPv4Addresses = iPv4Addresses
+            self.iPv6Addresses = iPv6Addresses
+            self.type = type
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            name = try fields.required(0, "Name")
+            isOperational = try fields.required(1, "IsOperational")
+            offPremiseServicesReachableIPv4 = try fields.required(2, "OffPremiseServicesReachableIPv4")
+            offPremiseServicesReachableIPv6 = try fields.required(3, "OffPremiseServicesReachableIPv6")
+            hardwareAddress = try fields.required(4, "HardwareAddress")
+            iPv4Addresses = try fields.required(5, "IPv4Addresses")
+            iPv6Addresses = try fields.required(6, "IPv6Addresses")
+            type = try fields.required(7, "Type")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, name)
+            fields.add(1, isOperational)
+            fields.add(2, offPremiseServicesReachableIPv4)
+            fields.add(3, offPremiseServicesReachableIPv6)
+            fields.add(4, hardwareAddress)
+            fields.add(5, iPv4Addresses)
+            fields.add(6, iPv6Addresses)
+            fields.add(7, type)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension GeneralDiagnostics {
+    public struct TestEventTrigger: CommandRequest {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var enableKey: [UInt8]
+        public var eventTrigger: UInt64
+
+        public init(enableKey: [UInt8], eventTrigger: UInt64) {
+            self.enableKey = enableKey
+            self.eventTrigger = eventTrigger
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            enableKey = try fields.required(0, "EnableKey")
+            eventTrigger = try fields.required(1, "EventTrigger")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, enableKey)
+            fields.add(1, eventTrigger)
+            return fields.structure
+        }
+    }
+
+    public struct TimeSnapshot: CommandRequest {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: CommandID = 0x01
+        public typealias Response = TimeSnapshotResponse
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct TimeSnapshotResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: CommandID = 0x02
+        public var systemTimeMs: UInt64
+        public var posixTimeMs: Nullable<UInt64>
+
+        public init(systemTimeMs: UInt64, posixTimeMs: Nullable<UInt64>) {
+            self.systemTimeMs = systemTimeMs
+            self.posixTimeMs = posixTimeMs
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            systemTimeMs = try fields.required(0, "SystemTimeMs")
+            posixTimeMs = try fields.required(1, "PosixTimeMs")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, systemTimeMs)
+            fields.add(1, posixTimeMs)
+            return fields.structure
+        }
+    }
+
+    public struct PayloadTestRequest: CommandRequest {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: CommandID = 0x03
+        public typealias Response = PayloadTestResponse
+        public static let isTimed = false
+        public var enableKey: [UInt8]
+        public var value: UInt8
+        public var count: UInt16
+
+        public init(enableKey: [UInt8], value: UInt8, count: UInt16) {
+            self.enableKey = enableKey
+            self.value = value
+            self.count = count
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            enableKey = try fields.required(0, "EnableKey")
+            value = try fields.required(1, "Value")
+            count = try fields.required(2, "Count")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, enableKey)
+            fields.add(1, value)
+            fields.add(2, count)
+            return fields.structure
+        }
+    }
+
+    public struct PayloadTestResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: CommandID = 0x04
+        public var payload: [UInt8]
+
+        public init(payload: [UInt8]) {
+            self.payload = payload
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            payload = try fields.required(0, "Payload")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, payload)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension GeneralDiagnostics {
+    public struct HardwareFaultChange: EventPayload {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.critical
+        public var current: [HardwareFaultEnum]
+        public var previous: [HardwareFaultEnum]
+
+        public init(current: [HardwareFaultEnum], previous: [HardwareFaultEnum]) {
+            self.current = current
+            self.previous = previous
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            current = try fields.required(0, "Current")
+            previous = try fields.required(1, "Previous")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, current)
+            fields.add(1, previous)
+            return fields.structure
+        }
+    }
+
+    public struct RadioFaultChange: EventPayload {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.critical
+        public var current: [RadioFaultEnum]
+        public var previous: [RadioFaultEnum]
+
+        public init(current: [RadioFaultEnum], previous: [RadioFaultEnum]) {
+            self.current = current
+            self.previous = previous
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            current = try fields.required(0, "Current")
+            previous = try fields.required(1, "Previous")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, current)
+            fields.add(1, previous)
+            return fields.structure
+        }
+    }
+
+    public struct NetworkFaultChange: EventPayload {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: EventID = 0x02
+        public static let priority = EventPriority.critical
+        public var current: [NetworkFaultEnum]
+        public var previous: [NetworkFaultEnum]
+
+        public init(current: [NetworkFaultEnum], previous: [NetworkFaultEnum]) {
+            self.current = current
+            self.previous = previous
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            current = try fields.required(0, "Current")
+            previous = try fields.required(1, "Previous")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, current)
+            fields.add(1, previous)
+            return fields.structure
+        }
+    }
+
+    public struct BootReason: EventPayload {
+        public static let cluster: ClusterID = 0x0033
+        public static let id: EventID = 0x03
+        public static let priority = EventPriority.critical
+        public var bootReason: BootReasonEnum
+
+        public init(bootReason: BootReasonEnum) {
+            self.bootReason = bootReason
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            bootReason = try fields.required(0, "BootReason")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, bootReason)
+            return fields.structure
+        }
+    }
 }

@@ -5,95 +5,89 @@ import MatterTLV
 
 extension GlobalTypes {
     enum Types {
-        static let atomicRequestTypeEnum = TypeReference(
-            "AtomicRequestTypeEnum",
-            .enumeration(EnumDefinition("AtomicRequestTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "BeginWrite"),
-                EnumDefinition.Item(1, "CommitWrite"),
-                EnumDefinition.Item(2, "RollbackWrite"),
-            ])))
-        static let measurementTypeEnum = TypeReference(
-            "MeasurementTypeEnum",
-            .enumeration(EnumDefinition("MeasurementTypeEnum", bytes: 2, items: [
-                EnumDefinition.Item(0, "Unspecified"),
-                EnumDefinition.Item(1, "Voltage"),
-                EnumDefinition.Item(2, "ActiveCurrent"),
-                EnumDefinition.Item(3, "ReactiveCurrent"),
-                EnumDefinition.Item(4, "ApparentCurrent"),
-                EnumDefinition.Item(5, "ActivePower"),
-                EnumDefinition.Item(6, "ReactivePower"),
-                EnumDefinition.Item(7, "ApparentPower"),
-                EnumDefinition.Item(8, "RMSVoltage"),
-                EnumDefinition.Item(9, "RMSCurrent"),
-                EnumDefinition.Item(10, "RMSPower"),
-                EnumDefinition.Item(11, "Frequency"),
-                EnumDefinition.Item(12, "PowerFactor"),
-                EnumDefinition.Item(13, "NeutralCurrent"),
-                EnumDefinition.Item(14, "ElectricalEnergy"),
-            ])))
-        static let softwareVersionCertificationStatusEnum = TypeReference(
-            "SoftwareVersionCertificationStatusEnum",
-            .enumeration(EnumDefinition("SoftwareVersionCertificationStatusEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "DevTest"),
-                EnumDefinition.Item(1, "Provisional"),
-                EnumDefinition.Item(2, "Certified"),
-                EnumDefinition.Item(3, "Revoked"),
-            ])))
-        static let priority = TypeReference(
-            "priority",
-            .enumeration(EnumDefinition("priority", bytes: 1, items: [
-                EnumDefinition.Item(0, "Debug"),
-                EnumDefinition.Item(1, "Info"),
-                EnumDefinition.Item(2, "Critical"),
-            ])))
-        static let status = TypeReference(
-            "status",
-            .enumeration(EnumDefinition("status", bytes: 1, items: [
-                EnumDefinition.Item(0, "Success"),
-                EnumDefinition.Item(1, "Failure"),
-                EnumDefinition.Item(125, "InvalidSubscription"),
-                EnumDefinition.Item(126, "UnsupportedAccess"),
-                EnumDefinition.Item(127, "UnsupportedEndpoint"),
-                EnumDefinition.Item(128, "InvalidAction"),
-                EnumDefinition.Item(129, "UnsupportedCommand"),
-                EnumDefinition.Item(133, "InvalidCommand"),
-                EnumDefinition.Item(134, "UnsupportedAttribute"),
-                EnumDefinition.Item(135, "ConstraintError"),
-                EnumDefinition.Item(136, "UnsupportedWrite"),
-                EnumDefinition.Item(137, "ResourceExhausted"),
-                EnumDefinition.Item(139, "NotFound"),
-                EnumDefinition.Item(140, "UnreportableAttribute"),
-                EnumDefinition.Item(141, "InvalidDataType"),
-                EnumDefinition.Item(143, "UnsupportedRead"),
-                EnumDefinition.Item(146, "DataVersionMismatch"),
-                EnumDefinition.Item(148, "Timeout"),
-                EnumDefinition.Item(155, "UnsupportedNode"),
-                EnumDefinition.Item(156, "Busy"),
-                EnumDefinition.Item(157, "AccessRestricted"),
-                EnumDefinition.Item(195, "UnsupportedCluster"),
-                EnumDefinition.Item(197, "NoUpstreamSubscription"),
-                EnumDefinition.Item(198, "NeedsTimedInteraction"),
-                EnumDefinition.Item(199, "UnsupportedEvent"),
-                EnumDefinition.Item(200, "PathsExhausted"),
-                EnumDefinition.Item(201, "TimedRequestMismatch"),
-                EnumDefinition.Item(202, "FailsafeRequired"),
-                EnumDefinition.Item(203, "InvalidInState"),
-                EnumDefinition.Item(204, "NoCommandResponse"),
-                EnumDefinition.Item(205, "TermsAndConditionsChanged"),
-                EnumDefinition.Item(206, "MaintenanceRequired"),
-            ])))
-        static let wildcardPathFlagsBitmap = TypeReference(
-            "WildcardPathFlagsBitmap",
-            .bitmap(BitmapDefinition("WildcardPathFlagsBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "WildcardSkipRootNode"),
-                BitmapDefinition.Field(1...1, "WildcardSkipGlobalAttributes"),
-                BitmapDefinition.Field(2...2, "WildcardSkipAttributeList"),
-                BitmapDefinition.Field(4...4, "WildcardSkipCommandLists"),
-                BitmapDefinition.Field(5...5, "WildcardSkipCustomElements"),
-                BitmapDefinition.Field(6...6, "WildcardSkipFixedAttributes"),
-                BitmapDefinition.Field(7...7, "WildcardSkipChangesOmittedAttributes"),
-                BitmapDefinition.Field(8...8, "WildcardSkipDiagnosticsClusters"),
-            ])))
+        static let atomicRequestTypeEnum = TypeReference("AtomicRequestTypeEnum", .enumeration(atomicRequestTypeEnumDefinition))
+        static let atomicRequestTypeEnumDefinition = EnumDefinition("AtomicRequestTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "BeginWrite"),
+            EnumDefinition.Item(1, "CommitWrite"),
+            EnumDefinition.Item(2, "RollbackWrite"),
+        ])
+        static let measurementTypeEnum = TypeReference("MeasurementTypeEnum", .enumeration(measurementTypeEnumDefinition))
+        static let measurementTypeEnumDefinition = EnumDefinition("MeasurementTypeEnum", bytes: 2, items: [
+            EnumDefinition.Item(0, "Unspecified"),
+            EnumDefinition.Item(1, "Voltage"),
+            EnumDefinition.Item(2, "ActiveCurrent"),
+            EnumDefinition.Item(3, "ReactiveCurrent"),
+            EnumDefinition.Item(4, "ApparentCurrent"),
+            EnumDefinition.Item(5, "ActivePower"),
+            EnumDefinition.Item(6, "ReactivePower"),
+            EnumDefinition.Item(7, "ApparentPower"),
+            EnumDefinition.Item(8, "RMSVoltage"),
+            EnumDefinition.Item(9, "RMSCurrent"),
+            EnumDefinition.Item(10, "RMSPower"),
+            EnumDefinition.Item(11, "Frequency"),
+            EnumDefinition.Item(12, "PowerFactor"),
+            EnumDefinition.Item(13, "NeutralCurrent"),
+            EnumDefinition.Item(14, "ElectricalEnergy"),
+        ])
+        static let softwareVersionCertificationStatusEnum = TypeReference("SoftwareVersionCertificationStatusEnum", .enumeration(softwareVersionCertificationStatusEnumDefinition))
+        static let softwareVersionCertificationStatusEnumDefinition = EnumDefinition("SoftwareVersionCertificationStatusEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "DevTest"),
+            EnumDefinition.Item(1, "Provisional"),
+            EnumDefinition.Item(2, "Certified"),
+            EnumDefinition.Item(3, "Revoked"),
+        ])
+        static let priority = TypeReference("priority", .enumeration(priorityDefinition))
+        static let priorityDefinition = EnumDefinition("priority", bytes: 1, items: [
+            EnumDefinition.Item(0, "Debug"),
+            EnumDefinition.Item(1, "Info"),
+            EnumDefinition.Item(2, "Critical"),
+        ])
+        static let status = TypeReference("status", .enumeration(statusDefinition))
+        static let statusDefinition = EnumDefinition("status", bytes: 1, items: [
+            EnumDefinition.Item(0, "Success"),
+            EnumDefinition.Item(1, "Failure"),
+            EnumDefinition.Item(125, "InvalidSubscription"),
+            EnumDefinition.Item(126, "UnsupportedAccess"),
+            EnumDefinition.Item(127, "UnsupportedEndpoint"),
+            EnumDefinition.Item(128, "InvalidAction"),
+            EnumDefinition.Item(129, "UnsupportedCommand"),
+            EnumDefinition.Item(133, "InvalidCommand"),
+            EnumDefinition.Item(134, "UnsupportedAttribute"),
+            EnumDefinition.Item(135, "ConstraintError"),
+            EnumDefinition.Item(136, "UnsupportedWrite"),
+            EnumDefinition.Item(137, "ResourceExhausted"),
+            EnumDefinition.Item(139, "NotFound"),
+            EnumDefinition.Item(140, "UnreportableAttribute"),
+            EnumDefinition.Item(141, "InvalidDataType"),
+            EnumDefinition.Item(143, "UnsupportedRead"),
+            EnumDefinition.Item(146, "DataVersionMismatch"),
+            EnumDefinition.Item(148, "Timeout"),
+            EnumDefinition.Item(155, "UnsupportedNode"),
+            EnumDefinition.Item(156, "Busy"),
+            EnumDefinition.Item(157, "AccessRestricted"),
+            EnumDefinition.Item(195, "UnsupportedCluster"),
+            EnumDefinition.Item(197, "NoUpstreamSubscription"),
+            EnumDefinition.Item(198, "NeedsTimedInteraction"),
+            EnumDefinition.Item(199, "UnsupportedEvent"),
+            EnumDefinition.Item(200, "PathsExhausted"),
+            EnumDefinition.Item(201, "TimedRequestMismatch"),
+            EnumDefinition.Item(202, "FailsafeRequired"),
+            EnumDefinition.Item(203, "InvalidInState"),
+            EnumDefinition.Item(204, "NoCommandResponse"),
+            EnumDefinition.Item(205, "TermsAndConditionsChanged"),
+            EnumDefinition.Item(206, "MaintenanceRequired"),
+        ])
+        static let wildcardPathFlagsBitmap = TypeReference("WildcardPathFlagsBitmap", .bitmap(wildcardPathFlagsBitmapDefinition))
+        static let wildcardPathFlagsBitmapDefinition = BitmapDefinition("WildcardPathFlagsBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "WildcardSkipRootNode"),
+            BitmapDefinition.Field(1...1, "WildcardSkipGlobalAttributes"),
+            BitmapDefinition.Field(2...2, "WildcardSkipAttributeList"),
+            BitmapDefinition.Field(4...4, "WildcardSkipCommandLists"),
+            BitmapDefinition.Field(5...5, "WildcardSkipCustomElements"),
+            BitmapDefinition.Field(6...6, "WildcardSkipFixedAttributes"),
+            BitmapDefinition.Field(7...7, "WildcardSkipChangesOmittedAttributes"),
+            BitmapDefinition.Field(8...8, "WildcardSkipDiagnosticsClusters"),
+        ])
         static let atomicAttributeStatusStruct = TypeReference(
             "AtomicAttributeStatusStruct", .structure(StructDefinition("AtomicAttributeStatusStruct", fields: [
                 FieldDefinition(0, "AttributeID", TypeReference("attrib-id", .unsigned(bytes: 4)), conformance: .mandatory),

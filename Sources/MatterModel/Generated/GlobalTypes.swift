@@ -5,4 +5,243 @@ import MatterTLV
 
 /// Types and attributes that belong to no cluster.
 public enum GlobalTypes {
+    public struct AtomicRequestTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let beginWrite = AtomicRequestTypeEnum(rawValue: 0)
+        public static let commitWrite = AtomicRequestTypeEnum(rawValue: 1)
+        public static let rollbackWrite = AtomicRequestTypeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.atomicRequestTypeEnumDefinition }
+    }
+
+    public struct MeasurementTypeEnum: ClusterEnum {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let unspecified = MeasurementTypeEnum(rawValue: 0)
+        public static let voltage = MeasurementTypeEnum(rawValue: 1)
+        public static let activeCurrent = MeasurementTypeEnum(rawValue: 2)
+        public static let reactiveCurrent = MeasurementTypeEnum(rawValue: 3)
+        public static let apparentCurrent = MeasurementTypeEnum(rawValue: 4)
+        public static let activePower = MeasurementTypeEnum(rawValue: 5)
+        public static let reactivePower = MeasurementTypeEnum(rawValue: 6)
+        public static let apparentPower = MeasurementTypeEnum(rawValue: 7)
+        public static let rmsVoltage = MeasurementTypeEnum(rawValue: 8)
+        public static let rmsCurrent = MeasurementTypeEnum(rawValue: 9)
+        public static let rmsPower = MeasurementTypeEnum(rawValue: 10)
+        public static let frequency = MeasurementTypeEnum(rawValue: 11)
+        public static let powerFactor = MeasurementTypeEnum(rawValue: 12)
+        public static let neutralCurrent = MeasurementTypeEnum(rawValue: 13)
+        public static let electricalEnergy = MeasurementTypeEnum(rawValue: 14)
+        public static var definition: EnumDefinition { Types.measurementTypeEnumDefinition }
+    }
+
+    public struct SoftwareVersionCertificationStatusEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let devTest = SoftwareVersionCertificationStatusEnum(rawValue: 0)
+        public static let provisional = SoftwareVersionCertificationStatusEnum(rawValue: 1)
+        public static let certified = SoftwareVersionCertificationStatusEnum(rawValue: 2)
+        public static let revoked = SoftwareVersionCertificationStatusEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.softwareVersionCertificationStatusEnumDefinition }
+    }
+
+    public struct WildcardPathFlagsBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let wildcardSkipRootNode = WildcardPathFlagsBitmap(rawValue: 1 << 0)
+        public static let wildcardSkipGlobalAttributes = WildcardPathFlagsBitmap(rawValue: 1 << 1)
+        public static let wildcardSkipAttributeList = WildcardPathFlagsBitmap(rawValue: 1 << 2)
+        public static let wildcardSkipCommandLists = WildcardPathFlagsBitmap(rawValue: 1 << 4)
+        public static let wildcardSkipCustomElements = WildcardPathFlagsBitmap(rawValue: 1 << 5)
+        public static let wildcardSkipFixedAttributes = WildcardPathFlagsBitmap(rawValue: 1 << 6)
+        public static let wildcardSkipChangesOmittedAttributes = WildcardPathFlagsBitmap(rawValue: 1 << 7)
+        public static let wildcardSkipDiagnosticsClusters = WildcardPathFlagsBitmap(rawValue: 1 << 8)
+        public static var definition: BitmapDefinition { Types.wildcardPathFlagsBitmapDefinition }
+    }
+
+    public struct AtomicAttributeStatusStruct: ClusterStruct {
+        public var attributeID: AttributeID
+        public var statusCode: StatusCode
+
+        public init(attributeID: AttributeID, statusCode: StatusCode) {
+            self.attributeID = attributeID
+            self.statusCode = statusCode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            attributeID = try fields.required(0, "AttributeID")
+            statusCode = try fields.required(1, "StatusCode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, attributeID)
+            fields.add(1, statusCode)
+            return fields.structure
+        }
+    }
+
+    public struct MeasurementAccuracyRangeStruct: ClusterStruct {
+        public var rangeMin: Int64
+        public var rangeMax: Int64
+        public var percentMax: UInt16?
+        public var percentMin: UInt16?
+        public var percentTypical: UInt16?
+        public var fixedMax: UInt64?
+        public var fixedMin: UInt64?
+        public var fixedTypical: UInt64?
+
+        public init(rangeMin: Int64, rangeMax: Int64, percentMax: UInt16? = nil, percentMin: UInt16? = nil, percentTypical: UInt16? = nil, fixedMax: UInt64? = nil, fixedMin: UInt64? = nil, fixedTypical: UInt64? = nil) {
+            self.rangeMin = rangeMin
+            self.rangeMax = rangeMax
+            self.percentMax = percentMax
+            self.percentMin = percentMin
+            self.percentTypical = percentTypical
+            self.fixedMax = fixedMax
+            self.fixedMin = fixedMin
+            self.fixedTypical = fixedTypical
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            rangeMin = try fields.required(0, "RangeMin")
+            rangeMax = try fields.required(1, "RangeMax")
+            percentMax = try fields.optional(2, "PercentMax")
+            percentMin = try fields.optional(3, "PercentMin")
+            percentTypical = try fields.optional(4, "PercentTypical")
+            fixedMax = try fields.optional(5, "FixedMax")
+            fixedMin = try fields.optional(6, "FixedMin")
+            fixedTypical = try fields.optional(7, "FixedTypical")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, rangeMin)
+            fields.add(1, rangeMax)
+            fields.add(2, ifPresent: percentMax)
+            fields.add(3, ifPresent: percentMin)
+            fields.add(4, ifPresent: percentTypical)
+            fields.add(5, ifPresent: fixedMax)
+            fields.add(6, ifPresent: fixedMin)
+            fields.add(7, ifPresent: fixedTypical)
+            return fields.structure
+        }
+    }
+
+    public struct MeasurementAccuracyStruct: ClusterStruct {
+        public var measurementType: MeasurementTypeEnum
+        public var measured: Bool
+        public var minMeasuredValue: Int64
+        public var maxMeasuredValue: Int64
+        public var accuracyRanges: [MeasurementAccuracyRangeStruct]
+
+        public init(measurementType: MeasurementTypeEnum, measured: Bool, minMeasuredValue: Int64, maxMeasuredValue: Int64, accuracyRanges: [MeasurementAccuracyRangeStruct]) {
+            self.measurementType = measurementType
+            self.measured = measured
+            self.minMeasuredValue = minMeasuredValue
+            self.maxMeasuredValue = maxMeasuredValue
+            self.accuracyRanges = accuracyRanges
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            measurementType = try fields.required(0, "MeasurementType")
+            measured = try fields.required(1, "Measured")
+            minMeasuredValue = try fields.required(2, "MinMeasuredValue")
+            maxMeasuredValue = try fields.required(3, "MaxMeasuredValue")
+            accuracyRanges = try fields.required(4, "AccuracyRanges")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, measurementType)
+            fields.add(1, measured)
+            fields.add(2, minMeasuredValue)
+            fields.add(3, maxMeasuredValue)
+            fields.add(4, accuracyRanges)
+            return fields.structure
+        }
+    }
+
+    public struct LocationDescriptorStruct: ClusterStruct {
+        public var locationName: String
+        public var floorNumber: Nullable<Int16>
+        public var areaType: Nullable<UInt8>
+
+        public init(locationName: String, floorNumber: Nullable<Int16>, areaType: Nullable<UInt8>) {
+            self.locationName = locationName
+            self.floorNumber = floorNumber
+            self.areaType = areaType
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            locationName = try fields.required(0, "LocationName")
+            floorNumber = try fields.required(1, "FloorNumber")
+            areaType = try fields.required(2, "AreaType")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, locationName)
+            fields.add(1, floorNumber)
+            fields.add(2, areaType)
+            return fields.structure
+        }
+    }
+
+    public struct SemanticTagStruct: ClusterStruct {
+        public var mfgCode: Nullable<VendorID>
+        public var namespaceID: UInt8
+        public var tag: UInt8
+        public var label: Nullable<String>?
+
+        public init(mfgCode: Nullable<VendorID>, namespaceID: UInt8, tag: UInt8, label: Nullable<String>? = nil) {
+            self.mfgCode = mfgCode
+            self.namespaceID = namespaceID
+            self.tag = tag
+            self.label = label
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            mfgCode = try fields.required(0, "MfgCode")
+            namespaceID = try fields.required(1, "NamespaceID")
+            tag = try fields.required(2, "Tag")
+            label = try fields.optional(3, "Label")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, mfgCode)
+            fields.add(1, namespaceID)
+            fields.add(2, tag)
+            fields.add(3, ifPresent: label)
+            return fields.structure
+        }
+    }
+
+    public struct LabelStruct: ClusterStruct {
+        public var label: String
+        public var value: String
+
+        public init(label: String, value: String) {
+            self.label = label
+            self.value = value
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            label = try fields.required(0, "Label")
+            value = try fields.required(1, "Value")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, label)
+            fields.add(1, value)
+            return fields.structure
+        }
+    }
 }

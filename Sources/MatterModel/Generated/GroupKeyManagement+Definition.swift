@@ -54,18 +54,16 @@ extension GroupKeyManagement {
     }
 
     enum Types {
-        static let groupKeySecurityPolicyEnum = TypeReference(
-            "GroupKeySecurityPolicyEnum",
-            .enumeration(EnumDefinition("GroupKeySecurityPolicyEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "TrustFirst"),
-                EnumDefinition.Item(1, "CacheAndSync", Conformance("CS")),
-            ])))
-        static let groupKeyMulticastPolicyEnum = TypeReference(
-            "GroupKeyMulticastPolicyEnum",
-            .enumeration(EnumDefinition("GroupKeyMulticastPolicyEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "PerGroupID"),
-                EnumDefinition.Item(1, "AllNodes"),
-            ])))
+        static let groupKeySecurityPolicyEnum = TypeReference("GroupKeySecurityPolicyEnum", .enumeration(groupKeySecurityPolicyEnumDefinition))
+        static let groupKeySecurityPolicyEnumDefinition = EnumDefinition("GroupKeySecurityPolicyEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "TrustFirst"),
+            EnumDefinition.Item(1, "CacheAndSync", Conformance("CS")),
+        ])
+        static let groupKeyMulticastPolicyEnum = TypeReference("GroupKeyMulticastPolicyEnum", .enumeration(groupKeyMulticastPolicyEnumDefinition))
+        static let groupKeyMulticastPolicyEnumDefinition = EnumDefinition("GroupKeyMulticastPolicyEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "PerGroupID"),
+            EnumDefinition.Item(1, "AllNodes"),
+        ])
         static let groupKeyMapStruct = TypeReference(
             "GroupKeyMapStruct", .structure(StructDefinition("GroupKeyMapStruct", fabricScoped: true, fields: [
                 FieldDefinition(1, "GroupId", TypeReference("group-id", .unsigned(bytes: 2)), conformance: .mandatory),

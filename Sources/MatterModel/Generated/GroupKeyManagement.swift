@@ -30,4 +30,253 @@ public enum GroupKeyManagement {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let cacheAndSync = Feature(rawValue: 1 << 0)
     }
+
+    public struct GroupKeySecurityPolicyEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let trustFirst = GroupKeySecurityPolicyEnum(rawValue: 0)
+        public static let cacheAndSync = GroupKeySecurityPolicyEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.groupKeySecurityPolicyEnumDefinition }
+    }
+
+    public struct GroupKeyMulticastPolicyEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let perGroupID = GroupKeyMulticastPolicyEnum(rawValue: 0)
+        public static let allNodes = GroupKeyMulticastPolicyEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.groupKeyMulticastPolicyEnumDefinition }
+    }
+
+    public struct GroupKeyMapStruct: ClusterStruct {
+        public var groupId: GroupID
+        public var groupKeySetID: UInt16
+        public var fabricIndex: FabricIndex?
+
+        public init(groupId: GroupID, groupKeySetID: UInt16, fabricIndex: FabricIndex? = nil) {
+            self.groupId = groupId
+            self.groupKeySetID = groupKeySetID
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            groupId = try fields.required(1, "GroupId")
+            groupKeySetID = try fields.required(2, "GroupKeySetID")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, groupId)
+            fields.add(2, groupKeySetID)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct GroupKeySetStruct: ClusterStruct {
+        public var groupKeySetID: UInt16
+        public var groupKeySecurityPolicy: GroupKeySecurityPolicyEnum
+        public var epochKey0: Nullable<[UInt8]>
+        public var epochStartTime0: Nullable<UInt64>
+        public var epochKey1: Nullable<[UInt8]>
+        public var epochStartTime1: Nullable<UInt64>
+        public var epochKey2: Nullable<[UInt8]>
+        public var epochStartTime2: Nullable<UInt64>
+        public var groupKeyMulticastPolicy: GroupKeyMulticastPolicyEnum?
+
+        public init(groupKeySetID: UInt16, groupKeySecurityPolicy: GroupKeySecurityPolicyEnum, epochKey0: Nullable<[UInt8]>, epochStartTime0: Nullable<UInt64>, epochKey1: Nullable<[UInt8]>, epochStartTime1: Nullable<UInt64>, epochKey2: Nullable<[UInt8]>, epochStartTime2: Nullable<UInt64>, groupKeyMulticastPolicy: GroupKeyMulticastPolicyEnum? = nil) {
+            self.groupKeySetID = groupKeySetID
+            self.groupKeySecurityPolicy = groupKeySecurityPolicy
+            self.epochKey0 = epochKey0
+            self.epochStartTime0 = epochStartTime0
+            self.epochKey1 = epochKey1
+            self.epochStartTime1 = epochStartTime1
+            self.epochKey2 = epochKey2
+            self.epochStartTime2 = epochStartTime2
+            self.groupKeyMulticastPolicy = groupKeyMulticastPolicy
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            groupKeySetID = try fields.required(0, "GroupKeySetID")
+            groupKeySecurityPolicy = try fields.required(1, "GroupKeySecurityPolicy")
+            epochKey0 = try fields.required(2, "EpochKey0")
+            epochStartTime0 = try fields.required(3, "EpochStartTime0")
+            epochKey1 = try fields.required(4, "EpochKey1")
+            epochStartTime1 = try fields.required(5, "EpochStartTime1")
+            epochKey2 = try fields.required(6, "EpochKey2")
+            epochStartTime2 = try fields.required(7, "EpochStartTime2")
+            groupKeyMulticastPolicy = try fields.optional(8, "GroupKeyMulticastPolicy")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupKeySetID)
+            fields.add(1, groupKeySecurityPolicy)
+            fields.add(2, epochKey0)
+            fields.add(3, epochStartTime0)
+            fields.add(4, epochKey1)
+            fields.add(5, epochStartTime1)
+            fields.add(6, epochKey2)
+            fields.add(7, epochStartTime2)
+            fields.add(8, ifPresent: groupKeyMulticastPolicy)
+            return fields.structure
+        }
+    }
+
+    public struct GroupInfoMapStruct: ClusterStruct {
+        public var groupId: GroupID
+        public var endpoints: [EndpointID]
+        public var groupName: String?
+        public var fabricIndex: FabricIndex?
+
+        public init(groupId: GroupID, endpoints: [EndpointID], groupName: String? = nil, fabricIndex: FabricIndex? = nil) {
+            self.groupId = groupId
+            self.endpoints = endpoints
+            self.groupName = groupName
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            groupId = try fields.required(1, "GroupId")
+            endpoints = try fields.required(2, "Endpoints")
+            groupName = try fields.optional(3, "GroupName")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, groupId)
+            fields.add(2, endpoints)
+            fields.add(3, ifPresent: groupName)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension GroupKeyManagement {
+    public struct KeySetWrite: CommandRequest {
+        public static let cluster: ClusterID = 0x003F
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var groupKeySet: GroupKeySetStruct
+
+        public init(groupKeySet: GroupKeySetStruct) {
+            self.groupKeySet = groupKeySet
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupKeySet = try fields.required(0, "GroupKeySet")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupKeySet)
+            return fields.structure
+        }
+    }
+
+    public struct KeySetRead: CommandRequest {
+        public static let cluster: ClusterID = 0x003F
+        public static let id: CommandID = 0x01
+        public typealias Response = KeySetReadResponse
+        public static let isTimed = false
+        public var groupKeySetID: UInt16
+
+        public init(groupKeySetID: UInt16) {
+            self.groupKeySetID = groupKeySetID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupKeySetID = try fields.required(0, "GroupKeySetID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupKeySetID)
+            return fields.structure
+        }
+    }
+
+    public struct KeySetReadResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x003F
+        public static let id: CommandID = 0x02
+        public var groupKeySet: GroupKeySetStruct
+
+        public init(groupKeySet: GroupKeySetStruct) {
+            self.groupKeySet = groupKeySet
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupKeySet = try fields.required(0, "GroupKeySet")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupKeySet)
+            return fields.structure
+        }
+    }
+
+    public struct KeySetRemove: CommandRequest {
+        public static let cluster: ClusterID = 0x003F
+        public static let id: CommandID = 0x03
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var groupKeySetID: UInt16
+
+        public init(groupKeySetID: UInt16) {
+            self.groupKeySetID = groupKeySetID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupKeySetID = try fields.required(0, "GroupKeySetID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupKeySetID)
+            return fields.structure
+        }
+    }
+
+    public struct KeySetReadAllIndices: CommandRequest {
+        public static let cluster: ClusterID = 0x003F
+        public static let id: CommandID = 0x04
+        public typealias Response = KeySetReadAllIndicesResponse
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct KeySetReadAllIndicesResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x003F
+        public static let id: CommandID = 0x05
+        public var groupKeySetIDs: [UInt16]
+
+        public init(groupKeySetIDs: [UInt16]) {
+            self.groupKeySetIDs = groupKeySetIDs
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupKeySetIDs = try fields.required(0, "GroupKeySetIDs")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupKeySetIDs)
+            return fields.structure
+        }
+    }
 }

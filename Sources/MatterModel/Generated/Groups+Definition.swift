@@ -67,10 +67,9 @@ extension Groups {
     }
 
     enum Types {
-        static let nameSupportBitmap = TypeReference(
-            "NameSupportBitmap",
-            .bitmap(BitmapDefinition("NameSupportBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(7...7, "GroupNames"),
-            ])))
+        static let nameSupportBitmap = TypeReference("NameSupportBitmap", .bitmap(nameSupportBitmapDefinition))
+        static let nameSupportBitmapDefinition = BitmapDefinition("NameSupportBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(7...7, "GroupNames"),
+        ])
     }
 }

@@ -31,4 +31,251 @@ public enum Groups {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let groupNames = Feature(rawValue: 1 << 0)
     }
+
+    public struct NameSupportBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let groupNames = NameSupportBitmap(rawValue: 1 << 7)
+        public static var definition: BitmapDefinition { Types.nameSupportBitmapDefinition }
+    }
+}
+
+// Commands.
+extension Groups {
+    public struct AddGroup: CommandRequest {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x00
+        public typealias Response = AddGroupResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+        public var groupName: String
+
+        public init(groupID: GroupID, groupName: String) {
+            self.groupID = groupID
+            self.groupName = groupName
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+            groupName = try fields.required(1, "GroupName")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            fields.add(1, groupName)
+            return fields.structure
+        }
+    }
+
+    public struct AddGroupResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x00
+        public var status: StatusCode
+        public var groupID: GroupID
+
+        public init(status: StatusCode, groupID: GroupID) {
+            self.status = status
+            self.groupID = groupID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupID = try fields.required(1, "GroupID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupID)
+            return fields.structure
+        }
+    }
+
+    public struct ViewGroup: CommandRequest {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x01
+        public typealias Response = ViewGroupResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+
+        public init(groupID: GroupID) {
+            self.groupID = groupID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            return fields.structure
+        }
+    }
+
+    public struct ViewGroupResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x01
+        public var status: StatusCode
+        public var groupID: GroupID
+        public var groupName: String
+
+        public init(status: StatusCode, groupID: GroupID, groupName: String) {
+            self.status = status
+            self.groupID = groupID
+            self.groupName = groupName
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupID = try fields.required(1, "GroupID")
+            groupName = try fields.required(2, "GroupName")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupID)
+            fields.add(2, groupName)
+            return fields.structure
+        }
+    }
+
+    public struct GetGroupMembership: CommandRequest {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x02
+        public typealias Response = GetGroupMembershipResponse
+        public static let isTimed = false
+        public var groupList: [GroupID]
+
+        public init(groupList: [GroupID]) {
+            self.groupList = groupList
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupList = try fields.required(0, "GroupList")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupList)
+            return fields.structure
+        }
+    }
+
+    public struct GetGroupMembershipResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x02
+        public var capacity: Nullable<UInt8>
+        public var groupList: [GroupID]
+
+        public init(capacity: Nullable<UInt8>, groupList: [GroupID]) {
+            self.capacity = capacity
+            self.groupList = groupList
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            capacity = try fields.required(0, "Capacity")
+            groupList = try fields.required(1, "GroupList")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, capacity)
+            fields.add(1, groupList)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveGroup: CommandRequest {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x03
+        public typealias Response = RemoveGroupResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+
+        public init(groupID: GroupID) {
+            self.groupID = groupID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveGroupResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x03
+        public var status: StatusCode
+        public var groupID: GroupID
+
+        public init(status: StatusCode, groupID: GroupID) {
+            self.status = status
+            self.groupID = groupID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupID = try fields.required(1, "GroupID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupID)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveAllGroups: CommandRequest {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x04
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct AddGroupIfIdentifying: CommandRequest {
+        public static let cluster: ClusterID = 0x0004
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var groupID: GroupID
+        public var groupName: String
+
+        public init(groupID: GroupID, groupName: String) {
+            self.groupID = groupID
+            self.groupName = groupName
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+            groupName = try fields.required(1, "GroupName")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            fields.add(1, groupName)
+            return fields.structure
+        }
+    }
 }

@@ -34,30 +34,27 @@ extension Identify {
     }
 
     enum Types {
-        static let identifyTypeEnum = TypeReference(
-            "IdentifyTypeEnum",
-            .enumeration(EnumDefinition("IdentifyTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "None"),
-                EnumDefinition.Item(1, "LightOutput"),
-                EnumDefinition.Item(2, "VisibleIndicator"),
-                EnumDefinition.Item(3, "AudibleBeep"),
-                EnumDefinition.Item(4, "Display"),
-                EnumDefinition.Item(5, "Actuator"),
-            ])))
-        static let effectIdentifierEnum = TypeReference(
-            "EffectIdentifierEnum",
-            .enumeration(EnumDefinition("EffectIdentifierEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Blink"),
-                EnumDefinition.Item(1, "Breathe"),
-                EnumDefinition.Item(2, "Okay"),
-                EnumDefinition.Item(11, "ChannelChange"),
-                EnumDefinition.Item(254, "FinishEffect"),
-                EnumDefinition.Item(255, "StopEffect"),
-            ])))
-        static let effectVariantEnum = TypeReference(
-            "EffectVariantEnum",
-            .enumeration(EnumDefinition("EffectVariantEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Default"),
-            ])))
+        static let identifyTypeEnum = TypeReference("IdentifyTypeEnum", .enumeration(identifyTypeEnumDefinition))
+        static let identifyTypeEnumDefinition = EnumDefinition("IdentifyTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "None"),
+            EnumDefinition.Item(1, "LightOutput"),
+            EnumDefinition.Item(2, "VisibleIndicator"),
+            EnumDefinition.Item(3, "AudibleBeep"),
+            EnumDefinition.Item(4, "Display"),
+            EnumDefinition.Item(5, "Actuator"),
+        ])
+        static let effectIdentifierEnum = TypeReference("EffectIdentifierEnum", .enumeration(effectIdentifierEnumDefinition))
+        static let effectIdentifierEnumDefinition = EnumDefinition("EffectIdentifierEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Blink"),
+            EnumDefinition.Item(1, "Breathe"),
+            EnumDefinition.Item(2, "Okay"),
+            EnumDefinition.Item(11, "ChannelChange"),
+            EnumDefinition.Item(254, "FinishEffect"),
+            EnumDefinition.Item(255, "StopEffect"),
+        ])
+        static let effectVariantEnum = TypeReference("EffectVariantEnum", .enumeration(effectVariantEnumDefinition))
+        static let effectVariantEnumDefinition = EnumDefinition("EffectVariantEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Default"),
+        ])
     }
 }

@@ -17,4 +17,88 @@ public enum Identify {
         public static let identify: CommandID = 0x00
         public static let triggerEffect: CommandID = 0x40
     }
+
+    public struct IdentifyTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let none = IdentifyTypeEnum(rawValue: 0)
+        public static let lightOutput = IdentifyTypeEnum(rawValue: 1)
+        public static let visibleIndicator = IdentifyTypeEnum(rawValue: 2)
+        public static let audibleBeep = IdentifyTypeEnum(rawValue: 3)
+        public static let display = IdentifyTypeEnum(rawValue: 4)
+        public static let actuator = IdentifyTypeEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.identifyTypeEnumDefinition }
+    }
+
+    public struct EffectIdentifierEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let blink = EffectIdentifierEnum(rawValue: 0)
+        public static let breathe = EffectIdentifierEnum(rawValue: 1)
+        public static let okay = EffectIdentifierEnum(rawValue: 2)
+        public static let channelChange = EffectIdentifierEnum(rawValue: 11)
+        public static let finishEffect = EffectIdentifierEnum(rawValue: 254)
+        public static let stopEffect = EffectIdentifierEnum(rawValue: 255)
+        public static var definition: EnumDefinition { Types.effectIdentifierEnumDefinition }
+    }
+
+    public struct EffectVariantEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let `default` = EffectVariantEnum(rawValue: 0)
+        public static var definition: EnumDefinition { Types.effectVariantEnumDefinition }
+    }
+}
+
+// Commands.
+extension Identify {
+    public struct Identify: CommandRequest {
+        public static let cluster: ClusterID = 0x0003
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var identifyTime: UInt16
+
+        public init(identifyTime: UInt16) {
+            self.identifyTime = identifyTime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            identifyTime = try fields.required(0, "IdentifyTime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, identifyTime)
+            return fields.structure
+        }
+    }
+
+    public struct TriggerEffect: CommandRequest {
+        public static let cluster: ClusterID = 0x0003
+        public static let id: CommandID = 0x40
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var effectIdentifier: EffectIdentifierEnum
+        public var effectVariant: EffectVariantEnum
+
+        public init(effectIdentifier: EffectIdentifierEnum, effectVariant: EffectVariantEnum) {
+            self.effectIdentifier = effectIdentifier
+            self.effectVariant = effectVariant
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            effectIdentifier = try fields.required(0, "EffectIdentifier")
+            effectVariant = try fields.required(1, "EffectVariant")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, effectIdentifier)
+            fields.add(1, effectVariant)
+            return fields.structure
+        }
+    }
 }

@@ -25,11 +25,10 @@ extension IlluminanceMeasurement {
     }
 
     enum Types {
-        static let lightSensorTypeEnum = TypeReference(
-            "LightSensorTypeEnum",
-            .enumeration(EnumDefinition("LightSensorTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Photodiode"),
-                EnumDefinition.Item(1, "CMOS"),
-            ])))
+        static let lightSensorTypeEnum = TypeReference("LightSensorTypeEnum", .enumeration(lightSensorTypeEnumDefinition))
+        static let lightSensorTypeEnumDefinition = EnumDefinition("LightSensorTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Photodiode"),
+            EnumDefinition.Item(1, "CMOS"),
+        ])
     }
 }

@@ -15,4 +15,12 @@ public enum IlluminanceMeasurement {
         public static let tolerance: AttributeID = 0x0003
         public static let lightSensorType: AttributeID = 0x0004
     }
+
+    public struct LightSensorTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let photodiode = LightSensorTypeEnum(rawValue: 0)
+        public static let cmos = LightSensorTypeEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.lightSensorTypeEnumDefinition }
+    }
 }

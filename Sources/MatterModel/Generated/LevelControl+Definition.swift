@@ -100,23 +100,20 @@ extension LevelControl {
     }
 
     enum Types {
-        static let moveModeEnum = TypeReference(
-            "MoveModeEnum",
-            .enumeration(EnumDefinition("MoveModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Up"),
-                EnumDefinition.Item(1, "Down"),
-            ])))
-        static let stepModeEnum = TypeReference(
-            "StepModeEnum",
-            .enumeration(EnumDefinition("StepModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Up"),
-                EnumDefinition.Item(1, "Down"),
-            ])))
-        static let optionsBitmap = TypeReference(
-            "OptionsBitmap",
-            .bitmap(BitmapDefinition("OptionsBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "ExecuteIfOff"),
-                BitmapDefinition.Field(1...1, "CoupleColorTempToLevel"),
-            ])))
+        static let moveModeEnum = TypeReference("MoveModeEnum", .enumeration(moveModeEnumDefinition))
+        static let moveModeEnumDefinition = EnumDefinition("MoveModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Up"),
+            EnumDefinition.Item(1, "Down"),
+        ])
+        static let stepModeEnum = TypeReference("StepModeEnum", .enumeration(stepModeEnumDefinition))
+        static let stepModeEnumDefinition = EnumDefinition("StepModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Up"),
+            EnumDefinition.Item(1, "Down"),
+        ])
+        static let optionsBitmap = TypeReference("OptionsBitmap", .bitmap(optionsBitmapDefinition))
+        static let optionsBitmapDefinition = BitmapDefinition("OptionsBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "ExecuteIfOff"),
+            BitmapDefinition.Field(1...1, "CoupleColorTempToLevel"),
+        ])
     }
 }

@@ -45,4 +45,326 @@ public enum LevelControl {
         public static let lighting = Feature(rawValue: 1 << 1)
         public static let frequency = Feature(rawValue: 1 << 2)
     }
+
+    public struct MoveModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let up = MoveModeEnum(rawValue: 0)
+        public static let down = MoveModeEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.moveModeEnumDefinition }
+    }
+
+    public struct StepModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let up = StepModeEnum(rawValue: 0)
+        public static let down = StepModeEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.stepModeEnumDefinition }
+    }
+
+    public struct OptionsBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let executeIfOff = OptionsBitmap(rawValue: 1 << 0)
+        public static let coupleColorTempToLevel = OptionsBitmap(rawValue: 1 << 1)
+        public static var definition: BitmapDefinition { Types.optionsBitmapDefinition }
+    }
+}
+
+// Commands.
+extension LevelControl {
+    public struct MoveToLevel: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var level: UInt8
+        public var transitionTime: Nullable<UInt16>
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(level: UInt8, transitionTime: Nullable<UInt16>, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.level = level
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            level = try fields.required(0, "Level")
+            transitionTime = try fields.required(1, "TransitionTime")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, level)
+            fields.add(1, transitionTime)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct Move: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var moveMode: MoveModeEnum
+        public var rate: Nullable<UInt8>
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(moveMode: MoveModeEnum, rate: Nullable<UInt8>, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.moveMode = moveMode
+            self.rate = rate
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            moveMode = try fields.required(0, "MoveMode")
+            rate = try fields.required(1, "Rate")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, moveMode)
+            fields.add(1, rate)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct Step: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x02
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var stepMode: StepModeEnum
+        public var stepSize: UInt8
+        public var transitionTime: Nullable<UInt16>
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: Nullable<UInt16>, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.stepMode = stepMode
+            self.stepSize = stepSize
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            stepMode = try fields.required(0, "StepMode")
+            stepSize = try fields.required(1, "StepSize")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stepMode)
+            fields.add(1, stepSize)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct Stop: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x03
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            optionsMask = try fields.required(0, "OptionsMask")
+            optionsOverride = try fields.required(1, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, optionsMask)
+            fields.add(1, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveToLevelWithOnOff: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x04
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var level: UInt8
+        public var transitionTime: Nullable<UInt16>
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(level: UInt8, transitionTime: Nullable<UInt16>, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.level = level
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            level = try fields.required(0, "Level")
+            transitionTime = try fields.required(1, "TransitionTime")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, level)
+            fields.add(1, transitionTime)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveWithOnOff: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var moveMode: MoveModeEnum
+        public var rate: Nullable<UInt8>
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(moveMode: MoveModeEnum, rate: Nullable<UInt8>, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.moveMode = moveMode
+            self.rate = rate
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            moveMode = try fields.required(0, "MoveMode")
+            rate = try fields.required(1, "Rate")
+            optionsMask = try fields.required(2, "OptionsMask")
+            optionsOverride = try fields.required(3, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, moveMode)
+            fields.add(1, rate)
+            fields.add(2, optionsMask)
+            fields.add(3, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct StepWithOnOff: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x06
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var stepMode: StepModeEnum
+        public var stepSize: UInt8
+        public var transitionTime: Nullable<UInt16>
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: Nullable<UInt16>, optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.stepMode = stepMode
+            self.stepSize = stepSize
+            self.transitionTime = transitionTime
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            stepMode = try fields.required(0, "StepMode")
+            stepSize = try fields.required(1, "StepSize")
+            transitionTime = try fields.required(2, "TransitionTime")
+            optionsMask = try fields.required(3, "OptionsMask")
+            optionsOverride = try fields.required(4, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, stepMode)
+            fields.add(1, stepSize)
+            fields.add(2, transitionTime)
+            fields.add(3, optionsMask)
+            fields.add(4, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct StopWithOnOff: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x07
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var optionsMask: OptionsBitmap
+        public var optionsOverride: OptionsBitmap
+
+        public init(optionsMask: OptionsBitmap, optionsOverride: OptionsBitmap) {
+            self.optionsMask = optionsMask
+            self.optionsOverride = optionsOverride
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            optionsMask = try fields.required(0, "OptionsMask")
+            optionsOverride = try fields.required(1, "OptionsOverride")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, optionsMask)
+            fields.add(1, optionsOverride)
+            return fields.structure
+        }
+    }
+
+    public struct MoveToClosestFrequency: CommandRequest {
+        public static let cluster: ClusterID = 0x0008
+        public static let id: CommandID = 0x08
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var frequency: UInt16
+
+        public init(frequency: UInt16) {
+            self.frequency = frequency
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            frequency = try fields.required(0, "Frequency")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, frequency)
+            return fields.structure
+        }
+    }
 }

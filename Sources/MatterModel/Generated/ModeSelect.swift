@@ -27,4 +27,80 @@ public enum ModeSelect {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let onOff = Feature(rawValue: 1 << 0)
     }
+
+    public struct SemanticTagStruct: ClusterStruct {
+        public var mfgCode: VendorID
+        public var value: UInt16
+
+        public init(mfgCode: VendorID, value: UInt16) {
+            self.mfgCode = mfgCode
+            self.value = value
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            mfgCode = try fields.required(0, "MfgCode")
+            value = try fields.required(1, "Value")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, mfgCode)
+            fields.add(1, value)
+            return fields.structure
+        }
+    }
+
+    public struct ModeOptionStruct: ClusterStruct {
+        public var label: String
+        public var mode: UInt8
+        public var semanticTags: [SemanticTagStruct]
+
+        public init(label: String, mode: UInt8, semanticTags: [SemanticTagStruct]) {
+            self.label = label
+            self.mode = mode
+            self.semanticTags = semanticTags
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            label = try fields.required(0, "Label")
+            mode = try fields.required(1, "Mode")
+            semanticTags = try fields.required(2, "SemanticTags")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, label)
+            fields.add(1, mode)
+            fields.add(2, semanticTags)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension ModeSelect {
+    public struct ChangeToMode: CommandRequest {
+        public static let cluster: ClusterID = 0x0050
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var newMode: UInt8
+
+        public init(newMode: UInt8) {
+            self.newMode = newMode
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            newMode = try fields.required(0, "NewMode")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, newMode)
+            return fields.structure
+        }
+    }
 }

@@ -92,51 +92,47 @@ extension NetworkCommissioning {
     }
 
     enum Types {
-        static let wiFiBandEnum = TypeReference(
-            "WiFiBandEnum",
-            .enumeration(EnumDefinition("WiFiBandEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "2G4", Conformance("O.b+")),
-                EnumDefinition.Item(1, "3G65", Conformance("O.b+")),
-                EnumDefinition.Item(2, "5G", Conformance("O.b+")),
-                EnumDefinition.Item(3, "6G", Conformance("O.b+")),
-                EnumDefinition.Item(4, "60G", Conformance("O.b+")),
-                EnumDefinition.Item(5, "1G", Conformance("O.b+")),
-            ])))
-        static let networkCommissioningStatusEnum = TypeReference(
-            "NetworkCommissioningStatusEnum",
-            .enumeration(EnumDefinition("NetworkCommissioningStatusEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Success"),
-                EnumDefinition.Item(1, "OutOfRange"),
-                EnumDefinition.Item(2, "BoundsExceeded"),
-                EnumDefinition.Item(3, "NetworkIDNotFound"),
-                EnumDefinition.Item(4, "DuplicateNetworkID"),
-                EnumDefinition.Item(5, "NetworkNotFound"),
-                EnumDefinition.Item(6, "RegulatoryError"),
-                EnumDefinition.Item(7, "AuthFailure"),
-                EnumDefinition.Item(8, "UnsupportedSecurity"),
-                EnumDefinition.Item(9, "OtherConnectionFailure"),
-                EnumDefinition.Item(10, "IPV6Failed"),
-                EnumDefinition.Item(11, "IPBindFailed"),
-                EnumDefinition.Item(12, "UnknownError"),
-            ])))
-        static let wiFiSecurityBitmap = TypeReference(
-            "WiFiSecurityBitmap",
-            .bitmap(BitmapDefinition("WiFiSecurityBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "Unencrypted"),
-                BitmapDefinition.Field(1...1, "WEP"),
-                BitmapDefinition.Field(2...2, "WPAPersonal"),
-                BitmapDefinition.Field(3...3, "WPA2Personal"),
-                BitmapDefinition.Field(4...4, "WPA3Personal"),
-            ])))
-        static let threadCapabilitiesBitmap = TypeReference(
-            "ThreadCapabilitiesBitmap",
-            .bitmap(BitmapDefinition("ThreadCapabilitiesBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "IsBorderRouterCapable"),
-                BitmapDefinition.Field(1...1, "IsRouterCapable"),
-                BitmapDefinition.Field(2...2, "IsSleepyEndDeviceCapable"),
-                BitmapDefinition.Field(3...3, "IsFullThreadDevice"),
-                BitmapDefinition.Field(4...4, "IsSynchronizedSleepyEndDeviceCapable"),
-            ])))
+        static let wiFiBandEnum = TypeReference("WiFiBandEnum", .enumeration(wiFiBandEnumDefinition))
+        static let wiFiBandEnumDefinition = EnumDefinition("WiFiBandEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "2G4", Conformance("O.b+")),
+            EnumDefinition.Item(1, "3G65", Conformance("O.b+")),
+            EnumDefinition.Item(2, "5G", Conformance("O.b+")),
+            EnumDefinition.Item(3, "6G", Conformance("O.b+")),
+            EnumDefinition.Item(4, "60G", Conformance("O.b+")),
+            EnumDefinition.Item(5, "1G", Conformance("O.b+")),
+        ])
+        static let networkCommissioningStatusEnum = TypeReference("NetworkCommissioningStatusEnum", .enumeration(networkCommissioningStatusEnumDefinition))
+        static let networkCommissioningStatusEnumDefinition = EnumDefinition("NetworkCommissioningStatusEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Success"),
+            EnumDefinition.Item(1, "OutOfRange"),
+            EnumDefinition.Item(2, "BoundsExceeded"),
+            EnumDefinition.Item(3, "NetworkIDNotFound"),
+            EnumDefinition.Item(4, "DuplicateNetworkID"),
+            EnumDefinition.Item(5, "NetworkNotFound"),
+            EnumDefinition.Item(6, "RegulatoryError"),
+            EnumDefinition.Item(7, "AuthFailure"),
+            EnumDefinition.Item(8, "UnsupportedSecurity"),
+            EnumDefinition.Item(9, "OtherConnectionFailure"),
+            EnumDefinition.Item(10, "IPV6Failed"),
+            EnumDefinition.Item(11, "IPBindFailed"),
+            EnumDefinition.Item(12, "UnknownError"),
+        ])
+        static let wiFiSecurityBitmap = TypeReference("WiFiSecurityBitmap", .bitmap(wiFiSecurityBitmapDefinition))
+        static let wiFiSecurityBitmapDefinition = BitmapDefinition("WiFiSecurityBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "Unencrypted"),
+            BitmapDefinition.Field(1...1, "WEP"),
+            BitmapDefinition.Field(2...2, "WPAPersonal"),
+            BitmapDefinition.Field(3...3, "WPA2Personal"),
+            BitmapDefinition.Field(4...4, "WPA3Personal"),
+        ])
+        static let threadCapabilitiesBitmap = TypeReference("ThreadCapabilitiesBitmap", .bitmap(threadCapabilitiesBitmapDefinition))
+        static let threadCapabilitiesBitmapDefinition = BitmapDefinition("ThreadCapabilitiesBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "IsBorderRouterCapable"),
+            BitmapDefinition.Field(1...1, "IsRouterCapable"),
+            BitmapDefinition.Field(2...2, "IsSleepyEndDeviceCapable"),
+            BitmapDefinition.Field(3...3, "IsFullThreadDevice"),
+            BitmapDefinition.Field(4...4, "IsSynchronizedSleepyEndDeviceCapable"),
+        ])
         static let networkInfoStruct = TypeReference(
             "NetworkInfoStruct", .structure(StructDefinition("NetworkInfoStruct", fields: [
                 FieldDefinition(0, "NetworkID", TypeReference("octstr", .octets), conformance: .mandatory, constraint: Constraint("1 to 32")),

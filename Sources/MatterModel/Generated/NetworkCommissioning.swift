@@ -42,4 +42,430 @@ public enum NetworkCommissioning {
         public static let threadNetworkInterface = Feature(rawValue: 1 << 1)
         public static let ethernetNetworkInterface = Feature(rawValue: 1 << 2)
     }
+
+    public struct WiFiBandEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let _2G4 = WiFiBandEnum(rawValue: 0)
+        public static let _3G65 = WiFiBandEnum(rawValue: 1)
+        public static let _5G = WiFiBandEnum(rawValue: 2)
+        public static let _6G = WiFiBandEnum(rawValue: 3)
+        public static let _60G = WiFiBandEnum(rawValue: 4)
+        public static let _1G = WiFiBandEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.wiFiBandEnumDefinition }
+    }
+
+    public struct NetworkCommissioningStatusEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let success = NetworkCommissioningStatusEnum(rawValue: 0)
+        public static let outOfRange = NetworkCommissioningStatusEnum(rawValue: 1)
+        public static let boundsExceeded = NetworkCommissioningStatusEnum(rawValue: 2)
+        public static let networkIDNotFound = NetworkCommissioningStatusEnum(rawValue: 3)
+        public static let duplicateNetworkID = NetworkCommissioningStatusEnum(rawValue: 4)
+        public static let networkNotFound = NetworkCommissioningStatusEnum(rawValue: 5)
+        public static let regulatoryError = NetworkCommissioningStatusEnum(rawValue: 6)
+        public static let authFailure = NetworkCommissioningStatusEnum(rawValue: 7)
+        public static let unsupportedSecurity = NetworkCommissioningStatusEnum(rawValue: 8)
+        public static let otherConnectionFailure = NetworkCommissioningStatusEnum(rawValue: 9)
+        public static let ipv6Failed = NetworkCommissioningStatusEnum(rawValue: 10)
+        public static let ipBindFailed = NetworkCommissioningStatusEnum(rawValue: 11)
+        public static let unknownError = NetworkCommissioningStatusEnum(rawValue: 12)
+        public static var definition: EnumDefinition { Types.networkCommissioningStatusEnumDefinition }
+    }
+
+    public struct WiFiSecurityBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unencrypted = WiFiSecurityBitmap(rawValue: 1 << 0)
+        public static let wep = WiFiSecurityBitmap(rawValue: 1 << 1)
+        public static let wpaPersonal = WiFiSecurityBitmap(rawValue: 1 << 2)
+        public static let wpa2Personal = WiFiSecurityBitmap(rawValue: 1 << 3)
+        public static let wpa3Personal = WiFiSecurityBitmap(rawValue: 1 << 4)
+        public static var definition: BitmapDefinition { Types.wiFiSecurityBitmapDefinition }
+    }
+
+    public struct ThreadCapabilitiesBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let isBorderRouterCapable = ThreadCapabilitiesBitmap(rawValue: 1 << 0)
+        public static let isRouterCapable = ThreadCapabilitiesBitmap(rawValue: 1 << 1)
+        public static let isSleepyEndDeviceCapable = ThreadCapabilitiesBitmap(rawValue: 1 << 2)
+        public static let isFullThreadDevice = ThreadCapabilitiesBitmap(rawValue: 1 << 3)
+        public static let isSynchronizedSleepyEndDeviceCapable = ThreadCapabilitiesBitmap(rawValue: 1 << 4)
+        public static var definition: BitmapDefinition { Types.threadCapabilitiesBitmapDefinition }
+    }
+
+    public struct NetworkInfoStruct: ClusterStruct {
+        public var networkID: [UInt8]
+        public var connected: Bool
+
+        public init(networkID: [UInt8], connected: Bool) {
+            self.networkID = networkID
+            self.connected = connected
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            networkID = try fields.required(0, "NetworkID")
+            connected = try fields.required(1, "Connected")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, networkID)
+            fields.add(1, connected)
+            return fields.structure
+        }
+    }
+
+    public struct WiFiInterfaceScanResultStruct: ClusterStruct {
+        public var security: WiFiSecurityBitmap?
+        public var ssid: [UInt8]?
+        public var bssid: [UInt8]?
+        public var channel: UInt16?
+        public var wiFiBand: WiFiBandEnum?
+        public var rssi: Int8?
+
+        public init(security: WiFiSecurityBitmap? = nil, ssid: [UInt8]? = nil, bssid: [UInt8]? = nil, channel: UInt16? = nil, wiFiBand: WiFiBandEnum? = nil, rssi: Int8? = nil) {
+            self.security = security
+            self.ssid = ssid
+            self.bssid = bssid
+            self.channel = channel
+            self.wiFiBand = wiFiBand
+            self.rssi = rssi
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            security = try fields.optional(0, "Security")
+            ssid = try fields.optional(1, "SSID")
+            bssid = try fields.optional(2, "BSSID")
+            channel = try fields.optional(3, "Channel")
+            wiFiBand = try fields.optional(4, "WiFiBand")
+            rssi = try fields.optional(5, "RSSI")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: security)
+            fields.add(1, ifPresent: ssid)
+            fields.add(2, ifPresent: bssid)
+            fields.add(3, ifPresent: channel)
+            fields.add(4, ifPresent: wiFiBand)
+            fields.add(5, ifPresent: rssi)
+            return fields.structure
+        }
+    }
+
+    public struct ThreadInterfaceScanResultStruct: ClusterStruct {
+        public var panId: UInt16?
+        public var extendedPanId: UInt64?
+        public var networkName: String?
+        public var channel: UInt16?
+        public var version: UInt8?
+        public var extendedAddress: [UInt8]?
+        public var rssi: Int8?
+        public var lqi: UInt8?
+
+        public init(panId: UInt16? = nil, extendedPanId: UInt64? = nil, networkName: String? = nil, channel: UInt16? = nil, version: UInt8? = nil, extendedAddress: [UInt8]? = nil, rssi: Int8? = nil, lqi: UInt8? = nil) {
+            self.panId = panId
+            self.extendedPanId = extendedPanId
+            self.networkName = networkName
+            self.channel = channel
+            self.version = version
+            self.extendedAddress = extendedAddress
+            self.rssi = rssi
+            self.lqi = lqi
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            panId = try fields.optional(0, "PanId")
+            extendedPanId = try fields.optional(1, "ExtendedPanId")
+            networkName = try fields.optional(2, "NetworkName")
+            channel = try fields.optional(3, "Channel")
+            version = try fields.optional(4, "Version")
+            extendedAddress = try fields.optional(5, "ExtendedAddress")
+            rssi = try fields.optional(6, "RSSI")
+            lqi = try fields.optional(7, "LQI")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: panId)
+            fields.add(1, ifPresent: extendedPanId)
+            fields.add(2, ifPresent: networkName)
+            fields.add(3, ifPresent: channel)
+            fields.add(4, ifPresent: version)
+            fields.add(5, ifPresent: extendedAddress)
+            fields.add(6, ifPresent: rssi)
+            fields.add(7, ifPresent: lqi)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension NetworkCommissioning {
+    public struct ScanNetworks: CommandRequest {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x00
+        public typealias Response = ScanNetworksResponse
+        public static let isTimed = false
+        public var ssid: Nullable<[UInt8]>?
+        public var breadcrumb: UInt64?
+
+        public init(ssid: Nullable<[UInt8]>? = nil, breadcrumb: UInt64? = nil) {
+            self.ssid = ssid
+            self.breadcrumb = breadcrumb
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            ssid = try fields.optional(0, "SSID")
+            breadcrumb = try fields.optional(1, "Breadcrumb")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ifPresent: ssid)
+            fields.add(1, ifPresent: breadcrumb)
+            return fields.structure
+        }
+    }
+
+    public struct ScanNetworksResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x01
+        public var networkingStatus: NetworkCommissioningStatusEnum
+        public var debugText: String?
+        public var wiFiScanResults: [WiFiInterfaceScanResultStruct]?
+        public var threadScanResults: [ThreadInterfaceScanResultStruct]?
+
+        public init(networkingStatus: NetworkCommissioningStatusEnum, debugText: String? = nil, wiFiScanResults: [WiFiInterfaceScanResultStruct]? = nil, threadScanResults: [ThreadInterfaceScanResultStruct]? = nil) {
+            self.networkingStatus = networkingStatus
+            self.debugText = debugText
+            self.wiFiScanResults = wiFiScanResults
+            self.threadScanResults = threadScanResults
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            networkingStatus = try fields.required(0, "NetworkingStatus")
+            debugText = try fields.optional(1, "DebugText")
+            wiFiScanResults = try fields.optional(2, "WiFiScanResults")
+            threadScanResults = try fields.optional(3, "ThreadScanResults")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, networkingStatus)
+            fields.add(1, ifPresent: debugText)
+            fields.add(2, ifPresent: wiFiScanResults)
+            fields.add(3, ifPresent: threadScanResults)
+            return fields.structure
+        }
+    }
+
+    public struct AddOrUpdateWiFiNetwork: CommandRequest {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x02
+        public typealias Response = NetworkConfigResponse
+        public static let isTimed = false
+        public var ssid: [UInt8]
+        public var credentials: [UInt8]
+        public var breadcrumb: UInt64?
+
+        public init(ssid: [UInt8], credentials: [UInt8], breadcrumb: UInt64? = nil) {
+            self.ssid = ssid
+            self.credentials = credentials
+            self.breadcrumb = breadcrumb
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            ssid = try fields.required(0, "SSID")
+            credentials = try fields.required(1, "Credentials")
+            breadcrumb = try fields.optional(2, "Breadcrumb")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, ssid)
+            fields.add(1, credentials)
+            fields.add(2, ifPresent: breadcrumb)
+            return fields.structure
+        }
+    }
+
+    public struct AddOrUpdateThreadNetwork: CommandRequest {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x03
+        public typealias Response = NetworkConfigResponse
+        public static let isTimed = false
+        public var operationalDataset: [UInt8]
+        public var breadcrumb: UInt64?
+
+        public init(operationalDataset: [UInt8], breadcrumb: UInt64? = nil) {
+            self.operationalDataset = operationalDataset
+            self.breadcrumb = breadcrumb
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            operationalDataset = try fields.required(0, "OperationalDataset")
+            breadcrumb = try fields.optional(1, "Breadcrumb")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, operationalDataset)
+            fields.add(1, ifPresent: breadcrumb)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveNetwork: CommandRequest {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x04
+        public typealias Response = NetworkConfigResponse
+        public static let isTimed = false
+        public var networkID: [UInt8]
+        public var breadcrumb: UInt64?
+
+        public init(networkID: [UInt8], breadcrumb: UInt64? = nil) {
+            self.networkID = networkID
+            self.breadcrumb = breadcrumb
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            networkID = try fields.required(0, "NetworkID")
+            breadcrumb = try fields.optional(1, "Breadcrumb")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, networkID)
+            fields.add(1, ifPresent: breadcrumb)
+            return fields.structure
+        }
+    }
+
+    public struct NetworkConfigResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x05
+        public var networkingStatus: NetworkCommissioningStatusEnum
+        public var debugText: String?
+        public var networkIndex: UInt8?
+
+        public init(networkingStatus: NetworkCommissioningStatusEnum, debugText: String? = nil, networkIndex: UInt8? = nil) {
+            self.networkingStatus = networkingStatus
+            self.debugText = debugText
+            self.networkIndex = networkIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            networkingStatus = try fields.required(0, "NetworkingStatus")
+            debugText = try fields.optional(1, "DebugText")
+            networkIndex = try fields.optional(2, "NetworkIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, networkingStatus)
+            fields.add(1, ifPresent: debugText)
+            fields.add(2, ifPresent: networkIndex)
+            return fields.structure
+        }
+    }
+
+    public struct ConnectNetwork: CommandRequest {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x06
+        public typealias Response = ConnectNetworkResponse
+        public static let isTimed = false
+        public var networkID: [UInt8]
+        public var breadcrumb: UInt64?
+
+        public init(networkID: [UInt8], breadcrumb: UInt64? = nil) {
+            self.networkID = networkID
+            self.breadcrumb = breadcrumb
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            networkID = try fields.required(0, "NetworkID")
+            breadcrumb = try fields.optional(1, "Breadcrumb")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, networkID)
+            fields.add(1, ifPresent: breadcrumb)
+            return fields.structure
+        }
+    }
+
+    public struct ConnectNetworkResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x07
+        public var networkingStatus: NetworkCommissioningStatusEnum
+        public var debugText: String?
+        public var errorValue: Nullable<Int32>
+
+        public init(networkingStatus: NetworkCommissioningStatusEnum, debugText: String? = nil, errorValue: Nullable<Int32>) {
+            self.networkingStatus = networkingStatus
+            self.debugText = debugText
+            self.errorValue = errorValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            networkingStatus = try fields.required(0, "NetworkingStatus")
+            debugText = try fields.optional(1, "DebugText")
+            errorValue = try fields.required(2, "ErrorValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, networkingStatus)
+            fields.add(1, ifPresent: debugText)
+            fields.add(2, errorValue)
+            return fields.structure
+        }
+    }
+
+    public struct ReorderNetwork: CommandRequest {
+        public static let cluster: ClusterID = 0x0031
+        public static let id: CommandID = 0x08
+        public typealias Response = NetworkConfigResponse
+        public static let isTimed = false
+        public var networkID: [UInt8]
+        public var networkIndex: UInt8
+        public var breadcrumb: UInt64?
+
+        public init(networkID: [UInt8], networkIndex: UInt8, breadcrumb: UInt64? = nil) {
+            self.networkID = networkID
+            self.networkIndex = networkIndex
+            self.breadcrumb = breadcrumb
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            networkID = try fields.required(0, "NetworkID")
+            networkIndex = try fields.required(1, "NetworkIndex")
+            breadcrumb = try fields.optional(2, "Breadcrumb")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, networkID)
+            fields.add(1, networkIndex)
+            fields.add(2, ifPresent: breadcrumb)
+            return fields.structure
+        }
+    }
 }

@@ -61,26 +61,23 @@ extension OccupancySensing {
     }
 
     enum Types {
-        static let occupancySensorTypeEnum = TypeReference(
-            "OccupancySensorTypeEnum",
-            .enumeration(EnumDefinition("OccupancySensorTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "PIR"),
-                EnumDefinition.Item(1, "Ultrasonic"),
-                EnumDefinition.Item(2, "PIRAndUltrasonic"),
-                EnumDefinition.Item(3, "PhysicalContact"),
-            ])))
-        static let occupancyBitmap = TypeReference(
-            "OccupancyBitmap",
-            .bitmap(BitmapDefinition("OccupancyBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "Occupied"),
-            ])))
-        static let occupancySensorTypeBitmap = TypeReference(
-            "OccupancySensorTypeBitmap",
-            .bitmap(BitmapDefinition("OccupancySensorTypeBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "PIR"),
-                BitmapDefinition.Field(1...1, "Ultrasonic"),
-                BitmapDefinition.Field(2...2, "PhysicalContact"),
-            ])))
+        static let occupancySensorTypeEnum = TypeReference("OccupancySensorTypeEnum", .enumeration(occupancySensorTypeEnumDefinition))
+        static let occupancySensorTypeEnumDefinition = EnumDefinition("OccupancySensorTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "PIR"),
+            EnumDefinition.Item(1, "Ultrasonic"),
+            EnumDefinition.Item(2, "PIRAndUltrasonic"),
+            EnumDefinition.Item(3, "PhysicalContact"),
+        ])
+        static let occupancyBitmap = TypeReference("OccupancyBitmap", .bitmap(occupancyBitmapDefinition))
+        static let occupancyBitmapDefinition = BitmapDefinition("OccupancyBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "Occupied"),
+        ])
+        static let occupancySensorTypeBitmap = TypeReference("OccupancySensorTypeBitmap", .bitmap(occupancySensorTypeBitmapDefinition))
+        static let occupancySensorTypeBitmapDefinition = BitmapDefinition("OccupancySensorTypeBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "PIR"),
+            BitmapDefinition.Field(1...1, "Ultrasonic"),
+            BitmapDefinition.Field(2...2, "PhysicalContact"),
+        ])
         static let holdTimeLimitsStruct = TypeReference(
             "HoldTimeLimitsStruct", .structure(StructDefinition("HoldTimeLimitsStruct", fields: [
                 FieldDefinition(0, "HoldTimeMin", TypeReference("uint16", .unsigned(bytes: 2)), conformance: .mandatory, constraint: Constraint("min 1")),

@@ -42,4 +42,82 @@ public enum OccupancySensing {
         public static let rfSensing = Feature(rawValue: 1 << 6)
         public static let vision = Feature(rawValue: 1 << 7)
     }
+
+    public struct OccupancySensorTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let pir = OccupancySensorTypeEnum(rawValue: 0)
+        public static let ultrasonic = OccupancySensorTypeEnum(rawValue: 1)
+        public static let pirAndUltrasonic = OccupancySensorTypeEnum(rawValue: 2)
+        public static let physicalContact = OccupancySensorTypeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.occupancySensorTypeEnumDefinition }
+    }
+
+    public struct OccupancyBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let occupied = OccupancyBitmap(rawValue: 1 << 0)
+        public static var definition: BitmapDefinition { Types.occupancyBitmapDefinition }
+    }
+
+    public struct OccupancySensorTypeBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let pir = OccupancySensorTypeBitmap(rawValue: 1 << 0)
+        public static let ultrasonic = OccupancySensorTypeBitmap(rawValue: 1 << 1)
+        public static let physicalContact = OccupancySensorTypeBitmap(rawValue: 1 << 2)
+        public static var definition: BitmapDefinition { Types.occupancySensorTypeBitmapDefinition }
+    }
+
+    public struct HoldTimeLimitsStruct: ClusterStruct {
+        public var holdTimeMin: UInt16
+        public var holdTimeMax: UInt16
+        public var holdTimeDefault: UInt16
+
+        public init(holdTimeMin: UInt16, holdTimeMax: UInt16, holdTimeDefault: UInt16) {
+            self.holdTimeMin = holdTimeMin
+            self.holdTimeMax = holdTimeMax
+            self.holdTimeDefault = holdTimeDefault
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            holdTimeMin = try fields.required(0, "HoldTimeMin")
+            holdTimeMax = try fields.required(1, "HoldTimeMax")
+            holdTimeDefault = try fields.required(2, "HoldTimeDefault")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, holdTimeMin)
+            fields.add(1, holdTimeMax)
+            fields.add(2, holdTimeDefault)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension OccupancySensing {
+    public struct OccupancyChanged: EventPayload {
+        public static let cluster: ClusterID = 0x0406
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var occupancy: OccupancyBitmap
+
+        public init(occupancy: OccupancyBitmap) {
+            self.occupancy = occupancy
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            occupancy = try fields.required(0, "Occupancy")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, occupancy)
+            return fields.structure
+        }
+    }
 }

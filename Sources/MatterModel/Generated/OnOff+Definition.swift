@@ -54,35 +54,30 @@ extension OnOff {
     }
 
     enum Types {
-        static let startUpOnOffEnum = TypeReference(
-            "StartUpOnOffEnum",
-            .enumeration(EnumDefinition("StartUpOnOffEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Off"),
-                EnumDefinition.Item(1, "On"),
-                EnumDefinition.Item(2, "Toggle"),
-            ])))
-        static let effectIdentifierEnum = TypeReference(
-            "EffectIdentifierEnum",
-            .enumeration(EnumDefinition("EffectIdentifierEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "DelayedAllOff"),
-                EnumDefinition.Item(1, "DyingLight"),
-            ])))
-        static let delayedAllOffEffectVariantEnum = TypeReference(
-            "DelayedAllOffEffectVariantEnum",
-            .enumeration(EnumDefinition("DelayedAllOffEffectVariantEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "DelayedOffFastFade"),
-                EnumDefinition.Item(1, "NoFade"),
-                EnumDefinition.Item(2, "DelayedOffSlowFade"),
-            ])))
-        static let dyingLightEffectVariantEnum = TypeReference(
-            "DyingLightEffectVariantEnum",
-            .enumeration(EnumDefinition("DyingLightEffectVariantEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "DyingLightFadeOff"),
-            ])))
-        static let onOffControlBitmap = TypeReference(
-            "OnOffControlBitmap",
-            .bitmap(BitmapDefinition("OnOffControlBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "AcceptOnlyWhenOn"),
-            ])))
+        static let startUpOnOffEnum = TypeReference("StartUpOnOffEnum", .enumeration(startUpOnOffEnumDefinition))
+        static let startUpOnOffEnumDefinition = EnumDefinition("StartUpOnOffEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Off"),
+            EnumDefinition.Item(1, "On"),
+            EnumDefinition.Item(2, "Toggle"),
+        ])
+        static let effectIdentifierEnum = TypeReference("EffectIdentifierEnum", .enumeration(effectIdentifierEnumDefinition))
+        static let effectIdentifierEnumDefinition = EnumDefinition("EffectIdentifierEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "DelayedAllOff"),
+            EnumDefinition.Item(1, "DyingLight"),
+        ])
+        static let delayedAllOffEffectVariantEnum = TypeReference("DelayedAllOffEffectVariantEnum", .enumeration(delayedAllOffEffectVariantEnumDefinition))
+        static let delayedAllOffEffectVariantEnumDefinition = EnumDefinition("DelayedAllOffEffectVariantEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "DelayedOffFastFade"),
+            EnumDefinition.Item(1, "NoFade"),
+            EnumDefinition.Item(2, "DelayedOffSlowFade"),
+        ])
+        static let dyingLightEffectVariantEnum = TypeReference("DyingLightEffectVariantEnum", .enumeration(dyingLightEffectVariantEnumDefinition))
+        static let dyingLightEffectVariantEnumDefinition = EnumDefinition("DyingLightEffectVariantEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "DyingLightFadeOff"),
+        ])
+        static let onOffControlBitmap = TypeReference("OnOffControlBitmap", .bitmap(onOffControlBitmapDefinition))
+        static let onOffControlBitmapDefinition = BitmapDefinition("OnOffControlBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "AcceptOnlyWhenOn"),
+        ])
     }
 }

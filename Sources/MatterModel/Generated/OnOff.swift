@@ -33,4 +33,145 @@ public enum OnOff {
         public static let deadFrontBehavior = Feature(rawValue: 1 << 1)
         public static let offOnly = Feature(rawValue: 1 << 2)
     }
+
+    public struct StartUpOnOffEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let off = StartUpOnOffEnum(rawValue: 0)
+        public static let on = StartUpOnOffEnum(rawValue: 1)
+        public static let toggle = StartUpOnOffEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.startUpOnOffEnumDefinition }
+    }
+
+    public struct EffectIdentifierEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let delayedAllOff = EffectIdentifierEnum(rawValue: 0)
+        public static let dyingLight = EffectIdentifierEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.effectIdentifierEnumDefinition }
+    }
+
+    public struct DelayedAllOffEffectVariantEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let delayedOffFastFade = DelayedAllOffEffectVariantEnum(rawValue: 0)
+        public static let noFade = DelayedAllOffEffectVariantEnum(rawValue: 1)
+        public static let delayedOffSlowFade = DelayedAllOffEffectVariantEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.delayedAllOffEffectVariantEnumDefinition }
+    }
+
+    public struct DyingLightEffectVariantEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let dyingLightFadeOff = DyingLightEffectVariantEnum(rawValue: 0)
+        public static var definition: EnumDefinition { Types.dyingLightEffectVariantEnumDefinition }
+    }
+
+    public struct OnOffControlBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let acceptOnlyWhenOn = OnOffControlBitmap(rawValue: 1 << 0)
+        public static var definition: BitmapDefinition { Types.onOffControlBitmapDefinition }
+    }
+}
+
+// Commands.
+extension OnOff {
+    public struct Off: CommandRequest {
+        public static let cluster: ClusterID = 0x0006
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct On: CommandRequest {
+        public static let cluster: ClusterID = 0x0006
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct Toggle: CommandRequest {
+        public static let cluster: ClusterID = 0x0006
+        public static let id: CommandID = 0x02
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct OffWithEffect: CommandRequest {
+        public static let cluster: ClusterID = 0x0006
+        public static let id: CommandID = 0x40
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var effectIdentifier: EffectIdentifierEnum
+        public var effectVariant: UInt8
+
+        public init(effectIdentifier: EffectIdentifierEnum, effectVariant: UInt8) {
+            self.effectIdentifier = effectIdentifier
+            self.effectVariant = effectVariant
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            effectIdentifier = try fields.required(0, "EffectIdentifier")
+            effectVariant = try fields.required(1, "EffectVariant")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, effectIdentifier)
+            fields.add(1, effectVariant)
+            return fields.structure
+        }
+    }
+
+    public struct OnWithRecallGlobalScene: CommandRequest {
+        public static let cluster: ClusterID = 0x0006
+        public static let id: CommandID = 0x41
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct OnWithTimedOff: CommandRequest {
+        public static let cluster: ClusterID = 0x0006
+        public static let id: CommandID = 0x42
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var onOffControl: OnOffControlBitmap
+        public var onTime: UInt16
+        public var offWaitTime: UInt16
+
+        public init(onOffControl: OnOffControlBitmap, onTime: UInt16, offWaitTime: UInt16) {
+            self.onOffControl = onOffControl
+            self.onTime = onTime
+            self.offWaitTime = offWaitTime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            onOffControl = try fields.required(0, "OnOffControl")
+            onTime = try fields.required(1, "OnTime")
+            offWaitTime = try fields.required(2, "OffWaitTime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, onOffControl)
+            fields.add(1, onTime)
+            fields.add(2, offWaitTime)
+            return fields.structure
+        }
+    }
 }

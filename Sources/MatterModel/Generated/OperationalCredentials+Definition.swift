@@ -80,26 +80,24 @@ extension OperationalCredentials {
     }
 
     enum Types {
-        static let certificateChainTypeEnum = TypeReference(
-            "CertificateChainTypeEnum",
-            .enumeration(EnumDefinition("CertificateChainTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(1, "DACCertificate"),
-                EnumDefinition.Item(2, "PAICertificate"),
-            ])))
-        static let nodeOperationalCertStatusEnum = TypeReference(
-            "NodeOperationalCertStatusEnum",
-            .enumeration(EnumDefinition("NodeOperationalCertStatusEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "OK"),
-                EnumDefinition.Item(1, "InvalidPublicKey"),
-                EnumDefinition.Item(2, "InvalidNodeOpId"),
-                EnumDefinition.Item(3, "InvalidNOC"),
-                EnumDefinition.Item(4, "MissingCsr"),
-                EnumDefinition.Item(5, "TableFull"),
-                EnumDefinition.Item(6, "InvalidAdminSubject"),
-                EnumDefinition.Item(9, "FabricConflict"),
-                EnumDefinition.Item(10, "LabelConflict"),
-                EnumDefinition.Item(11, "InvalidFabricIndex"),
-            ])))
+        static let certificateChainTypeEnum = TypeReference("CertificateChainTypeEnum", .enumeration(certificateChainTypeEnumDefinition))
+        static let certificateChainTypeEnumDefinition = EnumDefinition("CertificateChainTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(1, "DACCertificate"),
+            EnumDefinition.Item(2, "PAICertificate"),
+        ])
+        static let nodeOperationalCertStatusEnum = TypeReference("NodeOperationalCertStatusEnum", .enumeration(nodeOperationalCertStatusEnumDefinition))
+        static let nodeOperationalCertStatusEnumDefinition = EnumDefinition("NodeOperationalCertStatusEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "OK"),
+            EnumDefinition.Item(1, "InvalidPublicKey"),
+            EnumDefinition.Item(2, "InvalidNodeOpId"),
+            EnumDefinition.Item(3, "InvalidNOC"),
+            EnumDefinition.Item(4, "MissingCsr"),
+            EnumDefinition.Item(5, "TableFull"),
+            EnumDefinition.Item(6, "InvalidAdminSubject"),
+            EnumDefinition.Item(9, "FabricConflict"),
+            EnumDefinition.Item(10, "LabelConflict"),
+            EnumDefinition.Item(11, "InvalidFabricIndex"),
+        ])
         static let nocStruct = TypeReference(
             "NOCStruct", .structure(StructDefinition("NOCStruct", fabricScoped: true, fields: [
                 FieldDefinition(1, "NOC", TypeReference("octstr", .octets), fabricSensitive: true, conformance: .mandatory, constraint: Constraint("max 400")),

@@ -31,4 +31,405 @@ public enum OperationalCredentials {
         public static let removeFabric: CommandID = 0x0A
         public static let addTrustedRootCertificate: CommandID = 0x0B
     }
+
+    public struct CertificateChainTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let dacCertificate = CertificateChainTypeEnum(rawValue: 1)
+        public static let paiCertificate = CertificateChainTypeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.certificateChainTypeEnumDefinition }
+    }
+
+    public struct NodeOperationalCertStatusEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let ok = NodeOperationalCertStatusEnum(rawValue: 0)
+        public static let invalidPublicKey = NodeOperationalCertStatusEnum(rawValue: 1)
+        public static let invalidNodeOpId = NodeOperationalCertStatusEnum(rawValue: 2)
+        public static let invalidNOC = NodeOperationalCertStatusEnum(rawValue: 3)
+        public static let missingCsr = NodeOperationalCertStatusEnum(rawValue: 4)
+        public static let tableFull = NodeOperationalCertStatusEnum(rawValue: 5)
+        public static let invalidAdminSubject = NodeOperationalCertStatusEnum(rawValue: 6)
+        public static let fabricConflict = NodeOperationalCertStatusEnum(rawValue: 9)
+        public static let labelConflict = NodeOperationalCertStatusEnum(rawValue: 10)
+        public static let invalidFabricIndex = NodeOperationalCertStatusEnum(rawValue: 11)
+        public static var definition: EnumDefinition { Types.nodeOperationalCertStatusEnumDefinition }
+    }
+
+    public struct NOCStruct: ClusterStruct {
+        public var noc: [UInt8]
+        public var icac: Nullable<[UInt8]>
+        public var fabricIndex: FabricIndex?
+
+        public init(noc: [UInt8], icac: Nullable<[UInt8]>, fabricIndex: FabricIndex? = nil) {
+            self.noc = noc
+            self.icac = icac
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            noc = try fields.required(1, "NOC")
+            icac = try fields.required(2, "ICAC")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, noc)
+            fields.add(2, icac)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct FabricDescriptorStruct: ClusterStruct {
+        public var rootPublicKey: [UInt8]
+        public var vendorID: VendorID
+        public var fabricID: FabricID
+        public var nodeID: NodeID
+        public var label: String
+        public var fabricIndex: FabricIndex?
+
+        public init(rootPublicKey: [UInt8], vendorID: VendorID, fabricID: FabricID, nodeID: NodeID, label: String, fabricIndex: FabricIndex? = nil) {
+            self.rootPublicKey = rootPublicKey
+            self.vendorID = vendorID
+            self.fabricID = fabricID
+            self.nodeID = nodeID
+            self.label = label
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            rootPublicKey = try fields.required(1, "RootPublicKey")
+            vendorID = try fields.required(2, "VendorID")
+            fabricID = try fields.required(3, "FabricID")
+            nodeID = try fields.required(4, "NodeID")
+            label = try fields.required(5, "Label")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(1, rootPublicKey)
+            fields.add(2, vendorID)
+            fields.add(3, fabricID)
+            fields.add(4, nodeID)
+            fields.add(5, label)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension OperationalCredentials {
+    public struct AttestationRequest: CommandRequest {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x00
+        public typealias Response = AttestationResponse
+        public static let isTimed = false
+        public var attestationNonce: [UInt8]
+
+        public init(attestationNonce: [UInt8]) {
+            self.attestationNonce = attestationNonce
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            attestationNonce = try fields.required(0, "AttestationNonce")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, attestationNonce)
+            return fields.structure
+        }
+    }
+
+    public struct AttestationResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x01
+        public var attestationElements: [UInt8]
+        public var attestationSignature: [UInt8]
+
+        public init(attestationElements: [UInt8], attestationSignature: [UInt8]) {
+            self.attestationElements = attestationElements
+            self.attestationSignature = attestationSignature
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            attestationElements = try fields.required(0, "AttestationElements")
+            attestationSignature = try fields.required(1, "AttestationSignature")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, attestationElements)
+            fields.add(1, attestationSignature)
+            return fields.structure
+        }
+    }
+
+    public struct CertificateChainRequest: CommandRequest {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x02
+        public typealias Response = CertificateChainResponse
+        public static let isTimed = false
+        public var certificateType: CertificateChainTypeEnum
+
+        public init(certificateType: CertificateChainTypeEnum) {
+            self.certificateType = certificateType
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            certificateType = try fields.required(0, "CertificateType")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, certificateType)
+            return fields.structure
+        }
+    }
+
+    public struct CertificateChainResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x03
+        public var certificate: [UInt8]
+
+        public init(certificate: [UInt8]) {
+            self.certificate = certificate
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            certificate = try fields.required(0, "Certificate")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, certificate)
+            return fields.structure
+        }
+    }
+
+    public struct CSRRequest: CommandRequest {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x04
+        public typealias Response = CSRResponse
+        public static let isTimed = false
+        public var csrNonce: [UInt8]
+        public var isForUpdateNOC: Bool?
+
+        public init(csrNonce: [UInt8], isForUpdateNOC: Bool? = nil) {
+            self.csrNonce = csrNonce
+            self.isForUpdateNOC = isForUpdateNOC
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            csrNonce = try fields.required(0, "CSRNonce")
+            isForUpdateNOC = try fields.optional(1, "IsForUpdateNOC")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, csrNonce)
+            fields.add(1, ifPresent: isForUpdateNOC)
+            return fields.structure
+        }
+    }
+
+    public struct CSRResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x05
+        public var nocsrElements: [UInt8]
+        public var attestationSignature: [UInt8]
+
+        public init(nocsrElements: [UInt8], attestationSignature: [UInt8]) {
+            self.nocsrElements = nocsrElements
+            self.attestationSignature = attestationSignature
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            nocsrElements = try fields.required(0, "NOCSRElements")
+            attestationSignature = try fields.required(1, "AttestationSignature")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, nocsrElements)
+            fields.add(1, attestationSignature)
+            return fields.structure
+        }
+    }
+
+    public struct AddNOC: CommandRequest {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x06
+        public typealias Response = NOCResponse
+        public static let isTimed = false
+        public var nocValue: [UInt8]
+        public var icacValue: [UInt8]?
+        public var ipkValue: [UInt8]
+        public var caseAdminSubject: UInt64
+        public var adminVendorId: VendorID
+
+        public init(nocValue: [UInt8], icacValue: [UInt8]? = nil, ipkValue: [UInt8], caseAdminSubject: UInt64, adminVendorId: VendorID) {
+            self.nocValue = nocValue
+            self.icacValue = icacValue
+            self.ipkValue = ipkValue
+            self.caseAdminSubject = caseAdminSubject
+            self.adminVendorId = adminVendorId
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            nocValue = try fields.required(0, "NOCValue")
+            icacValue = try fields.optional(1, "ICACValue")
+            ipkValue = try fields.required(2, "IPKValue")
+            caseAdminSubject = try fields.required(3, "CaseAdminSubject")
+            adminVendorId = try fields.required(4, "AdminVendorId")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, nocValue)
+            fields.add(1, ifPresent: icacValue)
+            fields.add(2, ipkValue)
+            fields.add(3, caseAdminSubject)
+            fields.add(4, adminVendorId)
+            return fields.structure
+        }
+    }
+
+    public struct UpdateNOC: CommandRequest {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x07
+        public typealias Response = NOCResponse
+        public static let isTimed = false
+        public var nocValue: [UInt8]
+        public var icacValue: [UInt8]?
+
+        public init(nocValue: [UInt8], icacValue: [UInt8]? = nil) {
+            self.nocValue = nocValue
+            self.icacValue = icacValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            nocValue = try fields.required(0, "NOCValue")
+            icacValue = try fields.optional(1, "ICACValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, nocValue)
+            fields.add(1, ifPresent: icacValue)
+            return fields.structure
+        }
+    }
+
+    public struct NOCResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x08
+        public var statusCode: NodeOperationalCertStatusEnum
+        public var fabricIndex: FabricIndex?
+        public var debugText: String?
+
+        public init(statusCode: NodeOperationalCertStatusEnum, fabricIndex: FabricIndex? = nil, debugText: String? = nil) {
+            self.statusCode = statusCode
+            self.fabricIndex = fabricIndex
+            self.debugText = debugText
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            statusCode = try fields.required(0, "StatusCode")
+            fabricIndex = try fields.optional(1, "FabricIndex")
+            debugText = try fields.optional(2, "DebugText")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, statusCode)
+            fields.add(1, ifPresent: fabricIndex)
+            fields.add(2, ifPresent: debugText)
+            return fields.structure
+        }
+    }
+
+    public struct UpdateFabricLabel: CommandRequest {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x09
+        public typealias Response = NOCResponse
+        public static let isTimed = false
+        public var label: String
+
+        public init(label: String) {
+            self.label = label
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            label = try fields.required(0, "Label")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, label)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveFabric: CommandRequest {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x0A
+        public typealias Response = NOCResponse
+        public static let isTimed = false
+        public var fabricIndex: FabricIndex
+
+        public init(fabricIndex: FabricIndex) {
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            fabricIndex = try fields.required(0, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct AddTrustedRootCertificate: CommandRequest {
+        public static let cluster: ClusterID = 0x003E
+        public static let id: CommandID = 0x0B
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var rootCACertificate: [UInt8]
+
+        public init(rootCACertificate: [UInt8]) {
+            self.rootCACertificate = rootCACertificate
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            rootCACertificate = try fields.required(0, "RootCACertificate")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, rootCACertificate)
+            return fields.structure
+        }
+    }
 }

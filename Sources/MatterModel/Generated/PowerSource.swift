@@ -58,4 +58,293 @@ public enum PowerSource {
         public static let rechargeable = Feature(rawValue: 1 << 2)
         public static let replaceable = Feature(rawValue: 1 << 3)
     }
+
+    public struct WiredFaultEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = WiredFaultEnum(rawValue: 0)
+        public static let overVoltage = WiredFaultEnum(rawValue: 1)
+        public static let underVoltage = WiredFaultEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.wiredFaultEnumDefinition }
+    }
+
+    public struct BatFaultEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = BatFaultEnum(rawValue: 0)
+        public static let overTemp = BatFaultEnum(rawValue: 1)
+        public static let underTemp = BatFaultEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.batFaultEnumDefinition }
+    }
+
+    public struct BatChargeFaultEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = BatChargeFaultEnum(rawValue: 0)
+        public static let ambientTooHot = BatChargeFaultEnum(rawValue: 1)
+        public static let ambientTooCold = BatChargeFaultEnum(rawValue: 2)
+        public static let batteryTooHot = BatChargeFaultEnum(rawValue: 3)
+        public static let batteryTooCold = BatChargeFaultEnum(rawValue: 4)
+        public static let batteryAbsent = BatChargeFaultEnum(rawValue: 5)
+        public static let batteryOverVoltage = BatChargeFaultEnum(rawValue: 6)
+        public static let batteryUnderVoltage = BatChargeFaultEnum(rawValue: 7)
+        public static let chargerOverVoltage = BatChargeFaultEnum(rawValue: 8)
+        public static let chargerUnderVoltage = BatChargeFaultEnum(rawValue: 9)
+        public static let safetyTimeout = BatChargeFaultEnum(rawValue: 10)
+        public static var definition: EnumDefinition { Types.batChargeFaultEnumDefinition }
+    }
+
+    public struct PowerSourceStatusEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = PowerSourceStatusEnum(rawValue: 0)
+        public static let active = PowerSourceStatusEnum(rawValue: 1)
+        public static let standby = PowerSourceStatusEnum(rawValue: 2)
+        public static let unavailable = PowerSourceStatusEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.powerSourceStatusEnumDefinition }
+    }
+
+    public struct WiredCurrentTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let ac = WiredCurrentTypeEnum(rawValue: 0)
+        public static let dc = WiredCurrentTypeEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.wiredCurrentTypeEnumDefinition }
+    }
+
+    public struct BatChargeLevelEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let ok = BatChargeLevelEnum(rawValue: 0)
+        public static let warning = BatChargeLevelEnum(rawValue: 1)
+        public static let critical = BatChargeLevelEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.batChargeLevelEnumDefinition }
+    }
+
+    public struct BatReplaceabilityEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unspecified = BatReplaceabilityEnum(rawValue: 0)
+        public static let notReplaceable = BatReplaceabilityEnum(rawValue: 1)
+        public static let userReplaceable = BatReplaceabilityEnum(rawValue: 2)
+        public static let factoryReplaceable = BatReplaceabilityEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.batReplaceabilityEnumDefinition }
+    }
+
+    public struct BatCommonDesignationEnum: ClusterEnum {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let unspecified = BatCommonDesignationEnum(rawValue: 0)
+        public static let aaa = BatCommonDesignationEnum(rawValue: 1)
+        public static let aa = BatCommonDesignationEnum(rawValue: 2)
+        public static let c = BatCommonDesignationEnum(rawValue: 3)
+        public static let d = BatCommonDesignationEnum(rawValue: 4)
+        public static let _4v5 = BatCommonDesignationEnum(rawValue: 5)
+        public static let _6v0 = BatCommonDesignationEnum(rawValue: 6)
+        public static let _9v0 = BatCommonDesignationEnum(rawValue: 7)
+        public static let _1_2AA = BatCommonDesignationEnum(rawValue: 8)
+        public static let aaaa = BatCommonDesignationEnum(rawValue: 9)
+        public static let a = BatCommonDesignationEnum(rawValue: 10)
+        public static let b = BatCommonDesignationEnum(rawValue: 11)
+        public static let f = BatCommonDesignationEnum(rawValue: 12)
+        public static let n = BatCommonDesignationEnum(rawValue: 13)
+        public static let no6 = BatCommonDesignationEnum(rawValue: 14)
+        public static let subC = BatCommonDesignationEnum(rawValue: 15)
+        public static let a23 = BatCommonDesignationEnum(rawValue: 16)
+        public static let a27 = BatCommonDesignationEnum(rawValue: 17)
+        public static let ba5800 = BatCommonDesignationEnum(rawValue: 18)
+        public static let duplex = BatCommonDesignationEnum(rawValue: 19)
+        public static let _4SR44 = BatCommonDesignationEnum(rawValue: 20)
+        public static let _523 = BatCommonDesignationEnum(rawValue: 21)
+        public static let _531 = BatCommonDesignationEnum(rawValue: 22)
+        public static let _15v0 = BatCommonDesignationEnum(rawValue: 23)
+        public static let _22v5 = BatCommonDesignationEnum(rawValue: 24)
+        public static let _30v0 = BatCommonDesignationEnum(rawValue: 25)
+        public static let _45v0 = BatCommonDesignationEnum(rawValue: 26)
+        public static let _67v5 = BatCommonDesignationEnum(rawValue: 27)
+        public static let j = BatCommonDesignationEnum(rawValue: 28)
+        public static let cr123A = BatCommonDesignationEnum(rawValue: 29)
+        public static let cr2 = BatCommonDesignationEnum(rawValue: 30)
+        public static let _2CR5 = BatCommonDesignationEnum(rawValue: 31)
+        public static let cr_P2 = BatCommonDesignationEnum(rawValue: 32)
+        public static let cr_V3 = BatCommonDesignationEnum(rawValue: 33)
+        public static let sr41 = BatCommonDesignationEnum(rawValue: 34)
+        public static let sr43 = BatCommonDesignationEnum(rawValue: 35)
+        public static let sr44 = BatCommonDesignationEnum(rawValue: 36)
+        public static let sr45 = BatCommonDesignationEnum(rawValue: 37)
+        public static let sr48 = BatCommonDesignationEnum(rawValue: 38)
+        public static let sr54 = BatCommonDesignationEnum(rawValue: 39)
+        public static let sr55 = BatCommonDesignationEnum(rawValue: 40)
+        public static let sr57 = BatCommonDesignationEnum(rawValue: 41)
+        public static let sr58 = BatCommonDesignationEnum(rawValue: 42)
+        public static let sr59 = BatCommonDesignationEnum(rawValue: 43)
+        public static let sr60 = BatCommonDesignationEnum(rawValue: 44)
+        public static let sr63 = BatCommonDesignationEnum(rawValue: 45)
+        public static let sr64 = BatCommonDesignationEnum(rawValue: 46)
+        public static let sr65 = BatCommonDesignationEnum(rawValue: 47)
+        public static let sr66 = BatCommonDesignationEnum(rawValue: 48)
+        public static let sr67 = BatCommonDesignationEnum(rawValue: 49)
+        public static let sr68 = BatCommonDesignationEnum(rawValue: 50)
+        public static let sr69 = BatCommonDesignationEnum(rawValue: 51)
+        public static let sr516 = BatCommonDesignationEnum(rawValue: 52)
+        public static let sr731 = BatCommonDesignationEnum(rawValue: 53)
+        public static let sr712 = BatCommonDesignationEnum(rawValue: 54)
+        public static let lr932 = BatCommonDesignationEnum(rawValue: 55)
+        public static let a5 = BatCommonDesignationEnum(rawValue: 56)
+        public static let a10 = BatCommonDesignationEnum(rawValue: 57)
+        public static let a13 = BatCommonDesignationEnum(rawValue: 58)
+        public static let a312 = BatCommonDesignationEnum(rawValue: 59)
+        public static let a675 = BatCommonDesignationEnum(rawValue: 60)
+        public static let ac41E = BatCommonDesignationEnum(rawValue: 61)
+        public static let _10180 = BatCommonDesignationEnum(rawValue: 62)
+        public static let _10280 = BatCommonDesignationEnum(rawValue: 63)
+        public static let _10440 = BatCommonDesignationEnum(rawValue: 64)
+        public static let _14250 = BatCommonDesignationEnum(rawValue: 65)
+        public static let _14430 = BatCommonDesignationEnum(rawValue: 66)
+        public static let _14500 = BatCommonDesignationEnum(rawValue: 67)
+        public static let _14650 = BatCommonDesignationEnum(rawValue: 68)
+        public static let _15270 = BatCommonDesignationEnum(rawValue: 69)
+        public static let _16340 = BatCommonDesignationEnum(rawValue: 70)
+        public static let rcr123A = BatCommonDesignationEnum(rawValue: 71)
+        public static let _17500 = BatCommonDesignationEnum(rawValue: 72)
+        public static let _17670 = BatCommonDesignationEnum(rawValue: 73)
+        public static let _18350 = BatCommonDesignationEnum(rawValue: 74)
+        public static let _18500 = BatCommonDesignationEnum(rawValue: 75)
+        public static let _18650 = BatCommonDesignationEnum(rawValue: 76)
+        public static let _19670 = BatCommonDesignationEnum(rawValue: 77)
+        public static let _25500 = BatCommonDesignationEnum(rawValue: 78)
+        public static let _26650 = BatCommonDesignationEnum(rawValue: 79)
+        public static let _32600 = BatCommonDesignationEnum(rawValue: 80)
+        public static var definition: EnumDefinition { Types.batCommonDesignationEnumDefinition }
+    }
+
+    public struct BatApprovedChemistryEnum: ClusterEnum {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let unspecified = BatApprovedChemistryEnum(rawValue: 0)
+        public static let alkaline = BatApprovedChemistryEnum(rawValue: 1)
+        public static let lithiumCarbonFluoride = BatApprovedChemistryEnum(rawValue: 2)
+        public static let lithiumChromiumOxide = BatApprovedChemistryEnum(rawValue: 3)
+        public static let lithiumCopperOxide = BatApprovedChemistryEnum(rawValue: 4)
+        public static let lithiumIronDisulfide = BatApprovedChemistryEnum(rawValue: 5)
+        public static let lithiumManganeseDioxide = BatApprovedChemistryEnum(rawValue: 6)
+        public static let lithiumThionylChloride = BatApprovedChemistryEnum(rawValue: 7)
+        public static let magnesium = BatApprovedChemistryEnum(rawValue: 8)
+        public static let mercuryOxide = BatApprovedChemistryEnum(rawValue: 9)
+        public static let nickelOxyhydride = BatApprovedChemistryEnum(rawValue: 10)
+        public static let silverOxide = BatApprovedChemistryEnum(rawValue: 11)
+        public static let zincAir = BatApprovedChemistryEnum(rawValue: 12)
+        public static let zincCarbon = BatApprovedChemistryEnum(rawValue: 13)
+        public static let zincChloride = BatApprovedChemistryEnum(rawValue: 14)
+        public static let zincManganeseDioxide = BatApprovedChemistryEnum(rawValue: 15)
+        public static let leadAcid = BatApprovedChemistryEnum(rawValue: 16)
+        public static let lithiumCobaltOxide = BatApprovedChemistryEnum(rawValue: 17)
+        public static let lithiumIon = BatApprovedChemistryEnum(rawValue: 18)
+        public static let lithiumIonPolymer = BatApprovedChemistryEnum(rawValue: 19)
+        public static let lithiumIronPhosphate = BatApprovedChemistryEnum(rawValue: 20)
+        public static let lithiumSulfur = BatApprovedChemistryEnum(rawValue: 21)
+        public static let lithiumTitanate = BatApprovedChemistryEnum(rawValue: 22)
+        public static let nickelCadmium = BatApprovedChemistryEnum(rawValue: 23)
+        public static let nickelHydrogen = BatApprovedChemistryEnum(rawValue: 24)
+        public static let nickelIron = BatApprovedChemistryEnum(rawValue: 25)
+        public static let nickelMetalHydride = BatApprovedChemistryEnum(rawValue: 26)
+        public static let nickelZinc = BatApprovedChemistryEnum(rawValue: 27)
+        public static let silverZinc = BatApprovedChemistryEnum(rawValue: 28)
+        public static let sodiumIon = BatApprovedChemistryEnum(rawValue: 29)
+        public static let sodiumSulfur = BatApprovedChemistryEnum(rawValue: 30)
+        public static let zincBromide = BatApprovedChemistryEnum(rawValue: 31)
+        public static let zincCerium = BatApprovedChemistryEnum(rawValue: 32)
+        public static var definition: EnumDefinition { Types.batApprovedChemistryEnumDefinition }
+    }
+
+    public struct BatChargeStateEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unknown = BatChargeStateEnum(rawValue: 0)
+        public static let isCharging = BatChargeStateEnum(rawValue: 1)
+        public static let isAtFullCharge = BatChargeStateEnum(rawValue: 2)
+        public static let isNotCharging = BatChargeStateEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.batChargeStateEnumDefinition }
+    }
+}
+
+// Events.
+extension PowerSource {
+    public struct WiredFaultChange: EventPayload {
+        public static let cluster: ClusterID = 0x002F
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var current: [WiredFaultEnum]
+        public var previous: [WiredFaultEnum]
+
+        public init(current: [WiredFaultEnum], previous: [WiredFaultEnum]) {
+            self.current = current
+            self.previous = previous
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            current = try fields.required(0, "Current")
+            previous = try fields.required(1, "Previous")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, current)
+            fields.add(1, previous)
+            return fields.structure
+        }
+    }
+
+    public struct BatFaultChange: EventPayload {
+        public static let cluster: ClusterID = 0x002F
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.info
+        public var current: [BatFaultEnum]
+        public var previous: [BatFaultEnum]
+
+        public init(current: [BatFaultEnum], previous: [BatFaultEnum]) {
+            self.current = current
+            self.previous = previous
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            current = try fields.required(0, "Current")
+            previous = try fields.required(1, "Previous")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, current)
+            fields.add(1, previous)
+            return fields.structure
+        }
+    }
+
+    public struct BatChargeFaultChange: EventPayload {
+        public static let cluster: ClusterID = 0x002F
+        public static let id: EventID = 0x02
+        public static let priority = EventPriority.info
+        public var current: [BatChargeFaultEnum]
+        public var previous: [BatChargeFaultEnum]
+
+        public init(current: [BatChargeFaultEnum], previous: [BatChargeFaultEnum]) {
+            self.current = current
+            self.previous = previous
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            current = try fields.required(0, "Current")
+            previous = try fields.required(1, "Previous")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, current)
+            fields.add(1, previous)
+            return fields.structure
+        }
+    }
 }

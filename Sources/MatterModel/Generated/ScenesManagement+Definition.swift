@@ -112,11 +112,10 @@ extension ScenesManagement {
     }
 
     enum Types {
-        static let copyModeBitmap = TypeReference(
-            "CopyModeBitmap",
-            .bitmap(BitmapDefinition("CopyModeBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "CopyAllScenes"),
-            ])))
+        static let copyModeBitmap = TypeReference("CopyModeBitmap", .bitmap(copyModeBitmapDefinition))
+        static let copyModeBitmapDefinition = BitmapDefinition("CopyModeBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "CopyAllScenes"),
+        ])
         static let sceneInfoStruct = TypeReference(
             "SceneInfoStruct", .structure(StructDefinition("SceneInfoStruct", fabricScoped: true, fields: [
                 FieldDefinition(0, "SceneCount", TypeReference("uint8", .unsigned(bytes: 1)), conformance: .mandatory, default: .unsigned(0)),

@@ -38,4 +38,578 @@ public enum ScenesManagement {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let sceneNames = Feature(rawValue: 1 << 0)
     }
+
+    public struct CopyModeBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let copyAllScenes = CopyModeBitmap(rawValue: 1 << 0)
+        public static var definition: BitmapDefinition { Types.copyModeBitmapDefinition }
+    }
+
+    public struct SceneInfoStruct: ClusterStruct {
+        public var sceneCount: UInt8
+        public var currentScene: UInt8
+        public var currentGroup: GroupID
+        public var sceneValid: Bool
+        public var remainingCapacity: UInt8
+        public var fabricIndex: FabricIndex?
+
+        public init(sceneCount: UInt8, currentScene: UInt8, currentGroup: GroupID, sceneValid: Bool, remainingCapacity: UInt8, fabricIndex: FabricIndex? = nil) {
+            self.sceneCount = sceneCount
+            self.currentScene = currentScene
+            self.currentGroup = currentGroup
+            self.sceneValid = sceneValid
+            self.remainingCapacity = remainingCapacity
+            self.fabricIndex = fabricIndex
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            sceneCount = try fields.required(0, "SceneCount")
+            currentScene = try fields.required(1, "CurrentScene")
+            currentGroup = try fields.required(2, "CurrentGroup")
+            sceneValid = try fields.required(3, "SceneValid")
+            remainingCapacity = try fields.required(4, "RemainingCapacity")
+            fabricIndex = try fields.optional(254, "FabricIndex")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, sceneCount)
+            fields.add(1, currentScene)
+            fields.add(2, currentGroup)
+            fields.add(3, sceneValid)
+            fields.add(4, remainingCapacity)
+            fields.add(254, ifPresent: fabricIndex)
+            return fields.structure
+        }
+    }
+
+    public struct AttributeValuePairStruct: ClusterStruct {
+        public var attributeID: AttributeID
+        public var valueUnsigned8: UInt8?
+        public var valueSigned8: Int8?
+        public var valueUnsigned16: UInt16?
+        public var valueSigned16: Int16?
+        public var valueUnsigned32: UInt32?
+        public var valueSigned32: Int32?
+        public var valueUnsigned64: UInt64?
+        public var valueSigned64: Int64?
+
+        public init(attributeID: AttributeID, valueUnsigned8: UInt8? = nil, valueSigned8: Int8? = nil, valueUnsigned16: UInt16? = nil, valueSigned16: Int16? = nil, valueUnsigned32: UInt32? = nil, valueSigned32: Int32? = nil, valueUnsigned64: UInt64? = nil, valueSigned64: Int64? = nil) {
+            self.attributeID = attributeID
+            self.valueUnsigned8 = valueUnsigned8
+            self.valueSigned8 = valueSigned8
+            self.valueUnsigned16 = valueUnsigned16
+            self.valueSigned16 = valueSigned16
+            self.valueUnsigned32 = valueUnsigned32
+            self.valueSigned32 = valueSigned32
+            self.valueUnsigned64 = valueUnsigned64
+            self.valueSigned64 = valueSigned64
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            attributeID = try fields.required(0, "AttributeID")
+            valueUnsigned8 = try fields.optional(1, "ValueUnsigned8")
+            valueSigned8 = try fields.optional(2, "ValueSigned8")
+            valueUnsigned16 = try fields.optional(3, "ValueUnsigned16")
+            valueSigned16 = try fields.optional(4, "ValueSigned16")
+            valueUnsigned32 = try fields.optional(5, "ValueUnsigned32")
+            valueSigned32 = try fields.optional(6, "ValueSigned32")
+            valueUnsigned64 = try fields.optional(7, "ValueUnsigned64")
+            valueSigned64 = try fields.optional(8, "ValueSigned64")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, attributeID)
+            fields.add(1, ifPresent: valueUnsigned8)
+            fields.add(2, ifPresent: valueSigned8)
+            fields.add(3, ifPresent: valueUnsigned16)
+            fields.add(4, ifPresent: valueSigned16)
+            fields.add(5, ifPresent: valueUnsigned32)
+            fields.add(6, ifPresent: valueSigned32)
+            fields.add(7, ifPresent: valueUnsigned64)
+            fields.add(8, ifPresent: valueSigned64)
+            return fields.structure
+        }
+    }
+
+    public struct ExtensionFieldSetStruct: ClusterStruct {
+        public var clusterID: ClusterID
+        public var attributeValueList: [AttributeValuePairStruct]
+
+        public init(clusterID: ClusterID, attributeValueList: [AttributeValuePairStruct]) {
+            self.clusterID = clusterID
+            self.attributeValueList = attributeValueList
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            clusterID = try fields.required(0, "ClusterID")
+            attributeValueList = try fields.required(1, "AttributeValueList")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, clusterID)
+            fields.add(1, attributeValueList)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension ScenesManagement {
+    public struct AddScene: CommandRequest {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x00
+        public typealias Response = AddSceneResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+        public var sceneID: UInt8
+        public var transitionTime: UInt32
+        public var sceneName: String
+        public var extensionFieldSetStructs: [ExtensionFieldSetStruct]
+
+        public init(groupID: GroupID, sceneID: UInt8, transitionTime: UInt32, sceneName: String, extensionFieldSetStructs: [ExtensionFieldSetStruct]) {
+            self.groupID = groupID
+            self.sceneID = sceneID
+            self.transitionTime = transitionTime
+            self.sceneName = sceneName
+            self.extensionFieldSetStructs = extensionFieldSetStructs
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+            sceneID = try fields.required(1, "SceneID")
+            transitionTime = try fields.required(2, "TransitionTime")
+            sceneName = try fields.required(3, "SceneName")
+            extensionFieldSetStructs = try fields.required(4, "ExtensionFieldSetStructs")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            fields.add(1, sceneID)
+            fields.add(2, transitionTime)
+            fields.add(3, sceneName)
+            fields.add(4, extensionFieldSetStructs)
+            return fields.structure
+        }
+    }
+
+    public struct AddSceneResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x00
+        public var status: StatusCode
+        public var groupID: GroupID
+        public var sceneID: UInt8
+
+        public init(status: StatusCode, groupID: GroupID, sceneID: UInt8) {
+            self.status = status
+            self.groupID = groupID
+            self.sceneID = sceneID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupID = try fields.required(1, "GroupID")
+            sceneID = try fields.required(2, "SceneID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupID)
+            fields.add(2, sceneID)
+            return fields.structure
+        }
+    }
+
+    public struct ViewScene: CommandRequest {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x01
+        public typealias Response = ViewSceneResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+        public var sceneID: UInt8
+
+        public init(groupID: GroupID, sceneID: UInt8) {
+            self.groupID = groupID
+            self.sceneID = sceneID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+            sceneID = try fields.required(1, "SceneID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            fields.add(1, sceneID)
+            return fields.structure
+        }
+    }
+
+    public struct ViewSceneResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x01
+        public var status: StatusCode
+        public var groupID: GroupID
+        public var sceneID: UInt8
+        public var transitionTime: UInt32?
+        public var sceneName: String?
+        public var extensionFieldSetStructs: [ExtensionFieldSetStruct]?
+
+        public init(status: StatusCode, groupID: GroupID, sceneID: UInt8, transitionTime: UInt32? = nil, sceneName: String? = nil, extensionFieldSetStructs: [ExtensionFieldSetStruct]? = nil) {
+            self.status = status
+            self.groupID = groupID
+            self.sceneID = sceneID
+            self.transitionTime = transitionTime
+            self.sceneName = sceneName
+            self.extensionFieldSetStructs = extensionFieldSetStructs
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupID = try fields.required(1, "GroupID")
+            sceneID = try fields.required(2, "SceneID")
+            transitionTime = try fields.optional(3, "TransitionTime")
+            sceneName = try fields.optional(4, "SceneName")
+            extensionFieldSetStructs = try fields.optional(5, "ExtensionFieldSetStructs")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupID)
+            fields.add(2, sceneID)
+            fields.add(3, ifPresent: transitionTime)
+            fields.add(4, ifPresent: sceneName)
+            fields.add(5, ifPresent: extensionFieldSetStructs)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveScene: CommandRequest {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x02
+        public typealias Response = RemoveSceneResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+        public var sceneID: UInt8
+
+        public init(groupID: GroupID, sceneID: UInt8) {
+            self.groupID = groupID
+            self.sceneID = sceneID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+            sceneID = try fields.required(1, "SceneID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            fields.add(1, sceneID)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveSceneResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x02
+        public var status: StatusCode
+        public var groupID: GroupID
+        public var sceneID: UInt8
+
+        public init(status: StatusCode, groupID: GroupID, sceneID: UInt8) {
+            self.status = status
+            self.groupID = groupID
+            self.sceneID = sceneID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupID = try fields.required(1, "GroupID")
+            sceneID = try fields.required(2, "SceneID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupID)
+            fields.add(2, sceneID)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveAllScenes: CommandRequest {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x03
+        public typealias Response = RemoveAllScenesResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+
+        public init(groupID: GroupID) {
+            self.groupID = groupID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            return fields.structure
+        }
+    }
+
+    public struct RemoveAllScenesResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x03
+        public var status: StatusCode
+        public var groupID: GroupID
+
+        public init(status: StatusCode, groupID: GroupID) {
+            self.status = status
+            self.groupID = groupID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupID = try fields.required(1, "GroupID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupID)
+            return fields.structure
+        }
+    }
+
+    public struct StoreScene: CommandRequest {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x04
+        public typealias Response = StoreSceneResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+        public var sceneID: UInt8
+
+        public init(groupID: GroupID, sceneID: UInt8) {
+            self.groupID = groupID
+            self.sceneID = sceneID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+            sceneID = try fields.required(1, "SceneID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            fields.add(1, sceneID)
+            return fields.structure
+        }
+    }
+
+    public struct StoreSceneResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x04
+        public var status: StatusCode
+        public var groupID: GroupID
+        public var sceneID: UInt8
+
+        public init(status: StatusCode, groupID: GroupID, sceneID: UInt8) {
+            self.status = status
+            self.groupID = groupID
+            self.sceneID = sceneID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupID = try fields.required(1, "GroupID")
+            sceneID = try fields.required(2, "SceneID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupID)
+            fields.add(2, sceneID)
+            return fields.structure
+        }
+    }
+
+    public struct RecallScene: CommandRequest {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var groupID: GroupID
+        public var sceneID: UInt8
+        public var transitionTime: Nullable<UInt32>?
+
+        public init(groupID: GroupID, sceneID: UInt8, transitionTime: Nullable<UInt32>? = nil) {
+            self.groupID = groupID
+            self.sceneID = sceneID
+            self.transitionTime = transitionTime
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+            sceneID = try fields.required(1, "SceneID")
+            transitionTime = try fields.optional(2, "TransitionTime")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            fields.add(1, sceneID)
+            fields.add(2, ifPresent: transitionTime)
+            return fields.structure
+        }
+    }
+
+    public struct GetSceneMembership: CommandRequest {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x06
+        public typealias Response = GetSceneMembershipResponse
+        public static let isTimed = false
+        public var groupID: GroupID
+
+        public init(groupID: GroupID) {
+            self.groupID = groupID
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            groupID = try fields.required(0, "GroupID")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, groupID)
+            return fields.structure
+        }
+    }
+
+    public struct GetSceneMembershipResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x06
+        public var status: StatusCode
+        public var capacity: Nullable<UInt8>
+        public var groupID: GroupID
+        public var sceneList: ByteList?
+
+        public init(status: StatusCode, capacity: Nullable<UInt8>, groupID: GroupID, sceneList: ByteList? = nil) {
+            self.status = status
+            self.capacity = capacity
+            self.groupID = groupID
+            self.sceneList = sceneList
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            capacity = try fields.required(1, "Capacity")
+            groupID = try fields.required(2, "GroupID")
+            sceneList = try fields.optional(3, "SceneList")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, capacity)
+            fields.add(2, groupID)
+            fields.add(3, ifPresent: sceneList)
+            return fields.structure
+        }
+    }
+
+    public struct CopyScene: CommandRequest {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x40
+        public typealias Response = CopySceneResponse
+        public static let isTimed = false
+        public var mode: CopyModeBitmap
+        public var groupIdentifierFrom: GroupID
+        public var sceneIdentifierFrom: UInt8
+        public var groupIdentifierTo: GroupID
+        public var sceneIdentifierTo: UInt8
+
+        public init(mode: CopyModeBitmap, groupIdentifierFrom: GroupID, sceneIdentifierFrom: UInt8, groupIdentifierTo: GroupID, sceneIdentifierTo: UInt8) {
+            self.mode = mode
+            self.groupIdentifierFrom = groupIdentifierFrom
+            self.sceneIdentifierFrom = sceneIdentifierFrom
+            self.groupIdentifierTo = groupIdentifierTo
+            self.sceneIdentifierTo = sceneIdentifierTo
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            mode = try fields.required(0, "Mode")
+            groupIdentifierFrom = try fields.required(1, "GroupIdentifierFrom")
+            sceneIdentifierFrom = try fields.required(2, "SceneIdentifierFrom")
+            groupIdentifierTo = try fields.required(3, "GroupIdentifierTo")
+            sceneIdentifierTo = try fields.required(4, "SceneIdentifierTo")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, mode)
+            fields.add(1, groupIdentifierFrom)
+            fields.add(2, sceneIdentifierFrom)
+            fields.add(3, groupIdentifierTo)
+            fields.add(4, sceneIdentifierTo)
+            return fields.structure
+        }
+    }
+
+    public struct CopySceneResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0062
+        public static let id: CommandID = 0x40
+        public var status: StatusCode
+        public var groupIdentifierFrom: GroupID
+        public var sceneIdentifierFrom: UInt8
+
+        public init(status: StatusCode, groupIdentifierFrom: GroupID, sceneIdentifierFrom: UInt8) {
+            self.status = status
+            self.groupIdentifierFrom = groupIdentifierFrom
+            self.sceneIdentifierFrom = sceneIdentifierFrom
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            status = try fields.required(0, "Status")
+            groupIdentifierFrom = try fields.required(1, "GroupIdentifierFrom")
+            sceneIdentifierFrom = try fields.required(2, "SceneIdentifierFrom")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, status)
+            fields.add(1, groupIdentifierFrom)
+            fields.add(2, sceneIdentifierFrom)
+            return fields.structure
+        }
+    }
 }

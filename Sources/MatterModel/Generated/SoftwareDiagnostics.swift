@@ -29,4 +29,85 @@ public enum SoftwareDiagnostics {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let watermarks = Feature(rawValue: 1 << 0)
     }
+
+    public struct ThreadMetricsStruct: ClusterStruct {
+        public var id: UInt64
+        public var name: String?
+        public var stackFreeCurrent: UInt32?
+        public var stackFreeMinimum: UInt32?
+        public var stackSize: UInt32?
+
+        public init(id: UInt64, name: String? = nil, stackFreeCurrent: UInt32? = nil, stackFreeMinimum: UInt32? = nil, stackSize: UInt32? = nil) {
+            self.id = id
+            self.name = name
+            self.stackFreeCurrent = stackFreeCurrent
+            self.stackFreeMinimum = stackFreeMinimum
+            self.stackSize = stackSize
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            id = try fields.required(0, "ID")
+            name = try fields.optional(1, "Name")
+            stackFreeCurrent = try fields.optional(2, "StackFreeCurrent")
+            stackFreeMinimum = try fields.optional(3, "StackFreeMinimum")
+            stackSize = try fields.optional(4, "StackSize")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, id)
+            fields.add(1, ifPresent: name)
+            fields.add(2, ifPresent: stackFreeCurrent)
+            fields.add(3, ifPresent: stackFreeMinimum)
+            fields.add(4, ifPresent: stackSize)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension SoftwareDiagnostics {
+    public struct ResetWatermarks: CommandRequest {
+        public static let cluster: ClusterID = 0x0034
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+}
+
+// Events.
+extension SoftwareDiagnostics {
+    public struct SoftwareFault: EventPayload {
+        public static let cluster: ClusterID = 0x0034
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var id: UInt64
+        public var name: String?
+        public var faultRecording: [UInt8]?
+
+        public init(id: UInt64, name: String? = nil, faultRecording: [UInt8]? = nil) {
+            self.id = id
+            self.name = name
+            self.faultRecording = faultRecording
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            id = try fields.required(0, "ID")
+            name = try fields.optional(1, "Name")
+            faultRecording = try fields.optional(2, "FaultRecording")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, id)
+            fields.add(1, ifPresent: name)
+            fields.add(2, ifPresent: faultRecording)
+            return fields.structure
+        }
+    }
 }

@@ -36,3 +36,168 @@ public enum Switch {
         public static let actionSwitch = Feature(rawValue: 1 << 5)
     }
 }
+
+// Events.
+extension Switch {
+    public struct SwitchLatched: EventPayload {
+        public static let cluster: ClusterID = 0x003B
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public var newPosition: UInt8
+
+        public init(newPosition: UInt8) {
+            self.newPosition = newPosition
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            newPosition = try fields.required(0, "NewPosition")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, newPosition)
+            return fields.structure
+        }
+    }
+
+    public struct InitialPress: EventPayload {
+        public static let cluster: ClusterID = 0x003B
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.info
+        public var newPosition: UInt8
+
+        public init(newPosition: UInt8) {
+            self.newPosition = newPosition
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            newPosition = try fields.required(0, "NewPosition")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, newPosition)
+            return fields.structure
+        }
+    }
+
+    public struct LongPress: EventPayload {
+        public static let cluster: ClusterID = 0x003B
+        public static let id: EventID = 0x02
+        public static let priority = EventPriority.info
+        public var newPosition: UInt8
+
+        public init(newPosition: UInt8) {
+            self.newPosition = newPosition
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            newPosition = try fields.required(0, "NewPosition")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, newPosition)
+            return fields.structure
+        }
+    }
+
+    public struct ShortRelease: EventPayload {
+        public static let cluster: ClusterID = 0x003B
+        public static let id: EventID = 0x03
+        public static let priority = EventPriority.info
+        public var previousPosition: UInt8
+
+        public init(previousPosition: UInt8) {
+            self.previousPosition = previousPosition
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            previousPosition = try fields.required(0, "PreviousPosition")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, previousPosition)
+            return fields.structure
+        }
+    }
+
+    public struct LongRelease: EventPayload {
+        public static let cluster: ClusterID = 0x003B
+        public static let id: EventID = 0x04
+        public static let priority = EventPriority.info
+        public var previousPosition: UInt8
+
+        public init(previousPosition: UInt8) {
+            self.previousPosition = previousPosition
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            previousPosition = try fields.required(0, "PreviousPosition")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, previousPosition)
+            return fields.structure
+        }
+    }
+
+    public struct MultiPressOngoing: EventPayload {
+        public static let cluster: ClusterID = 0x003B
+        public static let id: EventID = 0x05
+        public static let priority = EventPriority.info
+        public var newPosition: UInt8
+        public var currentNumberOfPressesCounted: UInt8
+
+        public init(newPosition: UInt8, currentNumberOfPressesCounted: UInt8) {
+            self.newPosition = newPosition
+            self.currentNumberOfPressesCounted = currentNumberOfPressesCounted
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            newPosition = try fields.required(0, "NewPosition")
+            currentNumberOfPressesCounted = try fields.required(1, "CurrentNumberOfPressesCounted")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, newPosition)
+            fields.add(1, currentNumberOfPressesCounted)
+            return fields.structure
+        }
+    }
+
+    public struct MultiPressComplete: EventPayload {
+        public static let cluster: ClusterID = 0x003B
+        public static let id: EventID = 0x06
+        public static let priority = EventPriority.info
+        public var previousPosition: UInt8
+        public var totalNumberOfPressesCounted: UInt8
+
+        public init(previousPosition: UInt8, totalNumberOfPressesCounted: UInt8) {
+            self.previousPosition = previousPosition
+            self.totalNumberOfPressesCounted = totalNumberOfPressesCounted
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            previousPosition = try fields.required(0, "PreviousPosition")
+            totalNumberOfPressesCounted = try fields.required(1, "TotalNumberOfPressesCounted")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, previousPosition)
+            fields.add(1, totalNumberOfPressesCounted)
+            return fields.structure
+        }
+    }
+}

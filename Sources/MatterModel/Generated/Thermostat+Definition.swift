@@ -142,203 +142,179 @@ extension Thermostat {
     }
 
     enum Types {
-        static let acCapacityFormatEnum = TypeReference(
-            "ACCapacityFormatEnum",
-            .enumeration(EnumDefinition("ACCapacityFormatEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "BTUh", .optional),
-            ])))
-        static let acCompressorTypeEnum = TypeReference(
-            "ACCompressorTypeEnum",
-            .enumeration(EnumDefinition("ACCompressorTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unknown", .optional),
-                EnumDefinition.Item(1, "T1", .optional),
-                EnumDefinition.Item(2, "T2", .optional),
-                EnumDefinition.Item(3, "T3", .optional),
-            ])))
-        static let acLouverPositionEnum = TypeReference(
-            "ACLouverPositionEnum",
-            .enumeration(EnumDefinition("ACLouverPositionEnum", bytes: 1, items: [
-                EnumDefinition.Item(1, "Closed", .optional),
-                EnumDefinition.Item(2, "Open", .optional),
-                EnumDefinition.Item(3, "Quarter", .optional),
-                EnumDefinition.Item(4, "Half", .optional),
-                EnumDefinition.Item(5, "ThreeQuarters", .optional),
-            ])))
-        static let acRefrigerantTypeEnum = TypeReference(
-            "ACRefrigerantTypeEnum",
-            .enumeration(EnumDefinition("ACRefrigerantTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unknown", .optional),
-                EnumDefinition.Item(1, "R22", .optional),
-                EnumDefinition.Item(2, "R410a", .optional),
-                EnumDefinition.Item(3, "R407c", .optional),
-            ])))
-        static let acTypeEnum = TypeReference(
-            "ACTypeEnum",
-            .enumeration(EnumDefinition("ACTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Unknown", .optional),
-                EnumDefinition.Item(1, "CoolingFixed", .optional),
-                EnumDefinition.Item(2, "HeatPumpFixed", .optional),
-                EnumDefinition.Item(3, "CoolingInverter", .optional),
-                EnumDefinition.Item(4, "HeatPumpInverter", .optional),
-            ])))
-        static let setpointRaiseLowerModeEnum = TypeReference(
-            "SetpointRaiseLowerModeEnum",
-            .enumeration(EnumDefinition("SetpointRaiseLowerModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Heat", Conformance("HEAT")),
-                EnumDefinition.Item(1, "Cool", Conformance("COOL")),
-                EnumDefinition.Item(2, "Both", Conformance("HEAT | COOL")),
-            ])))
-        static let controlSequenceOfOperationEnum = TypeReference(
-            "ControlSequenceOfOperationEnum",
-            .enumeration(EnumDefinition("ControlSequenceOfOperationEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "CoolingOnly", Conformance("[COOL]")),
-                EnumDefinition.Item(1, "CoolingWithReheat", Conformance("[COOL]")),
-                EnumDefinition.Item(2, "HeatingOnly", Conformance("[HEAT]")),
-                EnumDefinition.Item(3, "HeatingWithReheat", Conformance("[HEAT]")),
-                EnumDefinition.Item(4, "CoolingAndHeating", Conformance("[HEAT & COOL]")),
-                EnumDefinition.Item(5, "CoolingAndHeatingWithReheat", Conformance("[HEAT & COOL]")),
-            ])))
-        static let presetScenarioEnum = TypeReference(
-            "PresetScenarioEnum",
-            .enumeration(EnumDefinition("PresetScenarioEnum", bytes: 1, items: [
-                EnumDefinition.Item(1, "Occupied"),
-                EnumDefinition.Item(2, "Unoccupied"),
-                EnumDefinition.Item(3, "Sleep"),
-                EnumDefinition.Item(4, "Wake"),
-                EnumDefinition.Item(5, "Vacation"),
-                EnumDefinition.Item(6, "GoingToSleep"),
-                EnumDefinition.Item(254, "UserDefined"),
-            ])))
-        static let setpointChangeSourceEnum = TypeReference(
-            "SetpointChangeSourceEnum",
-            .enumeration(EnumDefinition("SetpointChangeSourceEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Manual", .optional),
-                EnumDefinition.Item(1, "Schedule", Conformance("[SCH | MSCH]")),
-                EnumDefinition.Item(2, "External", .optional),
-            ])))
-        static let startOfWeekEnum = TypeReference(
-            "StartOfWeekEnum",
-            .enumeration(EnumDefinition("StartOfWeekEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Sunday"),
-                EnumDefinition.Item(1, "Monday"),
-                EnumDefinition.Item(2, "Tuesday"),
-                EnumDefinition.Item(3, "Wednesday"),
-                EnumDefinition.Item(4, "Thursday"),
-                EnumDefinition.Item(5, "Friday"),
-                EnumDefinition.Item(6, "Saturday"),
-            ])))
-        static let systemModeEnum = TypeReference(
-            "SystemModeEnum",
-            .enumeration(EnumDefinition("SystemModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Off", .optional),
-                EnumDefinition.Item(1, "Auto", Conformance("AUTO")),
-                EnumDefinition.Item(3, "Cool", Conformance("[COOL]")),
-                EnumDefinition.Item(4, "Heat", Conformance("[HEAT]")),
-                EnumDefinition.Item(5, "EmergencyHeat", Conformance("[HEAT]")),
-                EnumDefinition.Item(6, "Precooling", Conformance("[COOL]")),
-                EnumDefinition.Item(7, "FanOnly", .optional),
-                EnumDefinition.Item(8, "Dry", .optional),
-                EnumDefinition.Item(9, "Sleep", .optional),
-            ])))
-        static let thermostatRunningModeEnum = TypeReference(
-            "ThermostatRunningModeEnum",
-            .enumeration(EnumDefinition("ThermostatRunningModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Off", .optional),
-                EnumDefinition.Item(3, "Cool", Conformance("[COOL]")),
-                EnumDefinition.Item(4, "Heat", Conformance("[HEAT]")),
-            ])))
-        static let temperatureSetpointHoldEnum = TypeReference(
-            "TemperatureSetpointHoldEnum",
-            .enumeration(EnumDefinition("TemperatureSetpointHoldEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "SetpointHoldOff"),
-                EnumDefinition.Item(1, "SetpointHoldOn"),
-            ])))
-        static let acErrorCodeBitmap = TypeReference(
-            "ACErrorCodeBitmap",
-            .bitmap(BitmapDefinition("ACErrorCodeBitmap", bytes: 4, fields: [
-                BitmapDefinition.Field(0...0, "CompressorFail"),
-                BitmapDefinition.Field(1...1, "RoomSensorFail"),
-                BitmapDefinition.Field(2...2, "OutdoorSensorFail"),
-                BitmapDefinition.Field(3...3, "CoilSensorFail"),
-                BitmapDefinition.Field(4...4, "FanFail"),
-            ])))
-        static let alarmCodeBitmap = TypeReference(
-            "AlarmCodeBitmap",
-            .bitmap(BitmapDefinition("AlarmCodeBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "Initialization"),
-                BitmapDefinition.Field(1...1, "Hardware"),
-                BitmapDefinition.Field(2...2, "SelfCalibration"),
-            ])))
-        static let hvacSystemTypeBitmap = TypeReference(
-            "HVACSystemTypeBitmap",
-            .bitmap(BitmapDefinition("HVACSystemTypeBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...1, "CoolingStage"),
-                BitmapDefinition.Field(2...3, "HeatingStage"),
-                BitmapDefinition.Field(4...4, "HeatingIsHeatPump"),
-                BitmapDefinition.Field(5...5, "HeatingUsesFuel"),
-            ])))
-        static let occupancyBitmap = TypeReference(
-            "OccupancyBitmap",
-            .bitmap(BitmapDefinition("OccupancyBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "Occupied"),
-            ])))
-        static let presetTypeFeaturesBitmap = TypeReference(
-            "PresetTypeFeaturesBitmap",
-            .bitmap(BitmapDefinition("PresetTypeFeaturesBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "Automatic"),
-                BitmapDefinition.Field(1...1, "SupportsNames"),
-            ])))
-        static let programmingOperationModeBitmap = TypeReference(
-            "ProgrammingOperationModeBitmap",
-            .bitmap(BitmapDefinition("ProgrammingOperationModeBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "ScheduleActive"),
-                BitmapDefinition.Field(1...1, "AutoRecovery"),
-                BitmapDefinition.Field(2...2, "Economy"),
-            ])))
-        static let relayStateBitmap = TypeReference(
-            "RelayStateBitmap",
-            .bitmap(BitmapDefinition("RelayStateBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "Heat"),
-                BitmapDefinition.Field(1...1, "Cool"),
-                BitmapDefinition.Field(2...2, "Fan"),
-                BitmapDefinition.Field(3...3, "HeatStage2"),
-                BitmapDefinition.Field(4...4, "CoolStage2"),
-                BitmapDefinition.Field(5...5, "FanStage2"),
-                BitmapDefinition.Field(6...6, "FanStage3"),
-            ])))
-        static let remoteSensingBitmap = TypeReference(
-            "RemoteSensingBitmap",
-            .bitmap(BitmapDefinition("RemoteSensingBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "LocalTemperature"),
-                BitmapDefinition.Field(1...1, "OutdoorTemperature"),
-                BitmapDefinition.Field(2...2, "Occupancy"),
-            ])))
-        static let scheduleTypeFeaturesBitmap = TypeReference(
-            "ScheduleTypeFeaturesBitmap",
-            .bitmap(BitmapDefinition("ScheduleTypeFeaturesBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "SupportsPresets"),
-                BitmapDefinition.Field(1...1, "SupportsSetpoints"),
-                BitmapDefinition.Field(2...2, "SupportsNames"),
-                BitmapDefinition.Field(3...3, "SupportsOff"),
-            ])))
-        static let scheduleDayOfWeekBitmap = TypeReference(
-            "ScheduleDayOfWeekBitmap",
-            .bitmap(BitmapDefinition("ScheduleDayOfWeekBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "Sunday"),
-                BitmapDefinition.Field(1...1, "Monday"),
-                BitmapDefinition.Field(2...2, "Tuesday"),
-                BitmapDefinition.Field(3...3, "Wednesday"),
-                BitmapDefinition.Field(4...4, "Thursday"),
-                BitmapDefinition.Field(5...5, "Friday"),
-                BitmapDefinition.Field(6...6, "Saturday"),
-                BitmapDefinition.Field(7...7, "Away"),
-            ])))
-        static let scheduleModeBitmap = TypeReference(
-            "ScheduleModeBitmap",
-            .bitmap(BitmapDefinition("ScheduleModeBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "HeatSetpointPresent"),
-                BitmapDefinition.Field(1...1, "CoolSetpointPresent"),
-            ])))
+        static let acCapacityFormatEnum = TypeReference("ACCapacityFormatEnum", .enumeration(acCapacityFormatEnumDefinition))
+        static let acCapacityFormatEnumDefinition = EnumDefinition("ACCapacityFormatEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "BTUh", .optional),
+        ])
+        static let acCompressorTypeEnum = TypeReference("ACCompressorTypeEnum", .enumeration(acCompressorTypeEnumDefinition))
+        static let acCompressorTypeEnumDefinition = EnumDefinition("ACCompressorTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unknown", .optional),
+            EnumDefinition.Item(1, "T1", .optional),
+            EnumDefinition.Item(2, "T2", .optional),
+            EnumDefinition.Item(3, "T3", .optional),
+        ])
+        static let acLouverPositionEnum = TypeReference("ACLouverPositionEnum", .enumeration(acLouverPositionEnumDefinition))
+        static let acLouverPositionEnumDefinition = EnumDefinition("ACLouverPositionEnum", bytes: 1, items: [
+            EnumDefinition.Item(1, "Closed", .optional),
+            EnumDefinition.Item(2, "Open", .optional),
+            EnumDefinition.Item(3, "Quarter", .optional),
+            EnumDefinition.Item(4, "Half", .optional),
+            EnumDefinition.Item(5, "ThreeQuarters", .optional),
+        ])
+        static let acRefrigerantTypeEnum = TypeReference("ACRefrigerantTypeEnum", .enumeration(acRefrigerantTypeEnumDefinition))
+        static let acRefrigerantTypeEnumDefinition = EnumDefinition("ACRefrigerantTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unknown", .optional),
+            EnumDefinition.Item(1, "R22", .optional),
+            EnumDefinition.Item(2, "R410a", .optional),
+            EnumDefinition.Item(3, "R407c", .optional),
+        ])
+        static let acTypeEnum = TypeReference("ACTypeEnum", .enumeration(acTypeEnumDefinition))
+        static let acTypeEnumDefinition = EnumDefinition("ACTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Unknown", .optional),
+            EnumDefinition.Item(1, "CoolingFixed", .optional),
+            EnumDefinition.Item(2, "HeatPumpFixed", .optional),
+            EnumDefinition.Item(3, "CoolingInverter", .optional),
+            EnumDefinition.Item(4, "HeatPumpInverter", .optional),
+        ])
+        static let setpointRaiseLowerModeEnum = TypeReference("SetpointRaiseLowerModeEnum", .enumeration(setpointRaiseLowerModeEnumDefinition))
+        static let setpointRaiseLowerModeEnumDefinition = EnumDefinition("SetpointRaiseLowerModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Heat", Conformance("HEAT")),
+            EnumDefinition.Item(1, "Cool", Conformance("COOL")),
+            EnumDefinition.Item(2, "Both", Conformance("HEAT | COOL")),
+        ])
+        static let controlSequenceOfOperationEnum = TypeReference("ControlSequenceOfOperationEnum", .enumeration(controlSequenceOfOperationEnumDefinition))
+        static let controlSequenceOfOperationEnumDefinition = EnumDefinition("ControlSequenceOfOperationEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "CoolingOnly", Conformance("[COOL]")),
+            EnumDefinition.Item(1, "CoolingWithReheat", Conformance("[COOL]")),
+            EnumDefinition.Item(2, "HeatingOnly", Conformance("[HEAT]")),
+            EnumDefinition.Item(3, "HeatingWithReheat", Conformance("[HEAT]")),
+            EnumDefinition.Item(4, "CoolingAndHeating", Conformance("[HEAT & COOL]")),
+            EnumDefinition.Item(5, "CoolingAndHeatingWithReheat", Conformance("[HEAT & COOL]")),
+        ])
+        static let presetScenarioEnum = TypeReference("PresetScenarioEnum", .enumeration(presetScenarioEnumDefinition))
+        static let presetScenarioEnumDefinition = EnumDefinition("PresetScenarioEnum", bytes: 1, items: [
+            EnumDefinition.Item(1, "Occupied"),
+            EnumDefinition.Item(2, "Unoccupied"),
+            EnumDefinition.Item(3, "Sleep"),
+            EnumDefinition.Item(4, "Wake"),
+            EnumDefinition.Item(5, "Vacation"),
+            EnumDefinition.Item(6, "GoingToSleep"),
+            EnumDefinition.Item(254, "UserDefined"),
+        ])
+        static let setpointChangeSourceEnum = TypeReference("SetpointChangeSourceEnum", .enumeration(setpointChangeSourceEnumDefinition))
+        static let setpointChangeSourceEnumDefinition = EnumDefinition("SetpointChangeSourceEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Manual", .optional),
+            EnumDefinition.Item(1, "Schedule", Conformance("[SCH | MSCH]")),
+            EnumDefinition.Item(2, "External", .optional),
+        ])
+        static let startOfWeekEnum = TypeReference("StartOfWeekEnum", .enumeration(startOfWeekEnumDefinition))
+        static let startOfWeekEnumDefinition = EnumDefinition("StartOfWeekEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Sunday"),
+            EnumDefinition.Item(1, "Monday"),
+            EnumDefinition.Item(2, "Tuesday"),
+            EnumDefinition.Item(3, "Wednesday"),
+            EnumDefinition.Item(4, "Thursday"),
+            EnumDefinition.Item(5, "Friday"),
+            EnumDefinition.Item(6, "Saturday"),
+        ])
+        static let systemModeEnum = TypeReference("SystemModeEnum", .enumeration(systemModeEnumDefinition))
+        static let systemModeEnumDefinition = EnumDefinition("SystemModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Off", .optional),
+            EnumDefinition.Item(1, "Auto", Conformance("AUTO")),
+            EnumDefinition.Item(3, "Cool", Conformance("[COOL]")),
+            EnumDefinition.Item(4, "Heat", Conformance("[HEAT]")),
+            EnumDefinition.Item(5, "EmergencyHeat", Conformance("[HEAT]")),
+            EnumDefinition.Item(6, "Precooling", Conformance("[COOL]")),
+            EnumDefinition.Item(7, "FanOnly", .optional),
+            EnumDefinition.Item(8, "Dry", .optional),
+            EnumDefinition.Item(9, "Sleep", .optional),
+        ])
+        static let thermostatRunningModeEnum = TypeReference("ThermostatRunningModeEnum", .enumeration(thermostatRunningModeEnumDefinition))
+        static let thermostatRunningModeEnumDefinition = EnumDefinition("ThermostatRunningModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Off", .optional),
+            EnumDefinition.Item(3, "Cool", Conformance("[COOL]")),
+            EnumDefinition.Item(4, "Heat", Conformance("[HEAT]")),
+        ])
+        static let temperatureSetpointHoldEnum = TypeReference("TemperatureSetpointHoldEnum", .enumeration(temperatureSetpointHoldEnumDefinition))
+        static let temperatureSetpointHoldEnumDefinition = EnumDefinition("TemperatureSetpointHoldEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "SetpointHoldOff"),
+            EnumDefinition.Item(1, "SetpointHoldOn"),
+        ])
+        static let acErrorCodeBitmap = TypeReference("ACErrorCodeBitmap", .bitmap(acErrorCodeBitmapDefinition))
+        static let acErrorCodeBitmapDefinition = BitmapDefinition("ACErrorCodeBitmap", bytes: 4, fields: [
+            BitmapDefinition.Field(0...0, "CompressorFail"),
+            BitmapDefinition.Field(1...1, "RoomSensorFail"),
+            BitmapDefinition.Field(2...2, "OutdoorSensorFail"),
+            BitmapDefinition.Field(3...3, "CoilSensorFail"),
+            BitmapDefinition.Field(4...4, "FanFail"),
+        ])
+        static let alarmCodeBitmap = TypeReference("AlarmCodeBitmap", .bitmap(alarmCodeBitmapDefinition))
+        static let alarmCodeBitmapDefinition = BitmapDefinition("AlarmCodeBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "Initialization"),
+            BitmapDefinition.Field(1...1, "Hardware"),
+            BitmapDefinition.Field(2...2, "SelfCalibration"),
+        ])
+        static let hvacSystemTypeBitmap = TypeReference("HVACSystemTypeBitmap", .bitmap(hvacSystemTypeBitmapDefinition))
+        static let hvacSystemTypeBitmapDefinition = BitmapDefinition("HVACSystemTypeBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...1, "CoolingStage"),
+            BitmapDefinition.Field(2...3, "HeatingStage"),
+            BitmapDefinition.Field(4...4, "HeatingIsHeatPump"),
+            BitmapDefinition.Field(5...5, "HeatingUsesFuel"),
+        ])
+        static let occupancyBitmap = TypeReference("OccupancyBitmap", .bitmap(occupancyBitmapDefinition))
+        static let occupancyBitmapDefinition = BitmapDefinition("OccupancyBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "Occupied"),
+        ])
+        static let presetTypeFeaturesBitmap = TypeReference("PresetTypeFeaturesBitmap", .bitmap(presetTypeFeaturesBitmapDefinition))
+        static let presetTypeFeaturesBitmapDefinition = BitmapDefinition("PresetTypeFeaturesBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "Automatic"),
+            BitmapDefinition.Field(1...1, "SupportsNames"),
+        ])
+        static let programmingOperationModeBitmap = TypeReference("ProgrammingOperationModeBitmap", .bitmap(programmingOperationModeBitmapDefinition))
+        static let programmingOperationModeBitmapDefinition = BitmapDefinition("ProgrammingOperationModeBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "ScheduleActive"),
+            BitmapDefinition.Field(1...1, "AutoRecovery"),
+            BitmapDefinition.Field(2...2, "Economy"),
+        ])
+        static let relayStateBitmap = TypeReference("RelayStateBitmap", .bitmap(relayStateBitmapDefinition))
+        static let relayStateBitmapDefinition = BitmapDefinition("RelayStateBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "Heat"),
+            BitmapDefinition.Field(1...1, "Cool"),
+            BitmapDefinition.Field(2...2, "Fan"),
+            BitmapDefinition.Field(3...3, "HeatStage2"),
+            BitmapDefinition.Field(4...4, "CoolStage2"),
+            BitmapDefinition.Field(5...5, "FanStage2"),
+            BitmapDefinition.Field(6...6, "FanStage3"),
+        ])
+        static let remoteSensingBitmap = TypeReference("RemoteSensingBitmap", .bitmap(remoteSensingBitmapDefinition))
+        static let remoteSensingBitmapDefinition = BitmapDefinition("RemoteSensingBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "LocalTemperature"),
+            BitmapDefinition.Field(1...1, "OutdoorTemperature"),
+            BitmapDefinition.Field(2...2, "Occupancy"),
+        ])
+        static let scheduleTypeFeaturesBitmap = TypeReference("ScheduleTypeFeaturesBitmap", .bitmap(scheduleTypeFeaturesBitmapDefinition))
+        static let scheduleTypeFeaturesBitmapDefinition = BitmapDefinition("ScheduleTypeFeaturesBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "SupportsPresets"),
+            BitmapDefinition.Field(1...1, "SupportsSetpoints"),
+            BitmapDefinition.Field(2...2, "SupportsNames"),
+            BitmapDefinition.Field(3...3, "SupportsOff"),
+        ])
+        static let scheduleDayOfWeekBitmap = TypeReference("ScheduleDayOfWeekBitmap", .bitmap(scheduleDayOfWeekBitmapDefinition))
+        static let scheduleDayOfWeekBitmapDefinition = BitmapDefinition("ScheduleDayOfWeekBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "Sunday"),
+            BitmapDefinition.Field(1...1, "Monday"),
+            BitmapDefinition.Field(2...2, "Tuesday"),
+            BitmapDefinition.Field(3...3, "Wednesday"),
+            BitmapDefinition.Field(4...4, "Thursday"),
+            BitmapDefinition.Field(5...5, "Friday"),
+            BitmapDefinition.Field(6...6, "Saturday"),
+            BitmapDefinition.Field(7...7, "Away"),
+        ])
+        static let scheduleModeBitmap = TypeReference("ScheduleModeBitmap", .bitmap(scheduleModeBitmapDefinition))
+        static let scheduleModeBitmapDefinition = BitmapDefinition("ScheduleModeBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "HeatSetpointPresent"),
+            BitmapDefinition.Field(1...1, "CoolSetpointPresent"),
+        ])
         static let presetStruct = TypeReference(
             "PresetStruct", .structure(StructDefinition("PresetStruct", fields: [
                 FieldDefinition(0, "PresetHandle", TypeReference("octstr", .octets), quality: [.nullable], conformance: .mandatory, constraint: Constraint("max 16")),

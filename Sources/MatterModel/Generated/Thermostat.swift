@@ -97,4 +97,696 @@ public enum Thermostat {
         public static let matterScheduleConfiguration = Feature(rawValue: 1 << 7)
         public static let presets = Feature(rawValue: 1 << 8)
     }
+
+    public struct ACCapacityFormatEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let btUh = ACCapacityFormatEnum(rawValue: 0)
+        public static var definition: EnumDefinition { Types.acCapacityFormatEnumDefinition }
+    }
+
+    public struct ACCompressorTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unknown = ACCompressorTypeEnum(rawValue: 0)
+        public static let t1 = ACCompressorTypeEnum(rawValue: 1)
+        public static let t2 = ACCompressorTypeEnum(rawValue: 2)
+        public static let t3 = ACCompressorTypeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.acCompressorTypeEnumDefinition }
+    }
+
+    public struct ACLouverPositionEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let closed = ACLouverPositionEnum(rawValue: 1)
+        public static let open = ACLouverPositionEnum(rawValue: 2)
+        public static let quarter = ACLouverPositionEnum(rawValue: 3)
+        public static let half = ACLouverPositionEnum(rawValue: 4)
+        public static let threeQuarters = ACLouverPositionEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.acLouverPositionEnumDefinition }
+    }
+
+    public struct ACRefrigerantTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unknown = ACRefrigerantTypeEnum(rawValue: 0)
+        public static let r22 = ACRefrigerantTypeEnum(rawValue: 1)
+        public static let r410a = ACRefrigerantTypeEnum(rawValue: 2)
+        public static let r407c = ACRefrigerantTypeEnum(rawValue: 3)
+        public static var definition: EnumDefinition { Types.acRefrigerantTypeEnumDefinition }
+    }
+
+    public struct ACTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let unknown = ACTypeEnum(rawValue: 0)
+        public static let coolingFixed = ACTypeEnum(rawValue: 1)
+        public static let heatPumpFixed = ACTypeEnum(rawValue: 2)
+        public static let coolingInverter = ACTypeEnum(rawValue: 3)
+        public static let heatPumpInverter = ACTypeEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.acTypeEnumDefinition }
+    }
+
+    public struct SetpointRaiseLowerModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let heat = SetpointRaiseLowerModeEnum(rawValue: 0)
+        public static let cool = SetpointRaiseLowerModeEnum(rawValue: 1)
+        public static let both = SetpointRaiseLowerModeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.setpointRaiseLowerModeEnumDefinition }
+    }
+
+    public struct ControlSequenceOfOperationEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let coolingOnly = ControlSequenceOfOperationEnum(rawValue: 0)
+        public static let coolingWithReheat = ControlSequenceOfOperationEnum(rawValue: 1)
+        public static let heatingOnly = ControlSequenceOfOperationEnum(rawValue: 2)
+        public static let heatingWithReheat = ControlSequenceOfOperationEnum(rawValue: 3)
+        public static let coolingAndHeating = ControlSequenceOfOperationEnum(rawValue: 4)
+        public static let coolingAndHeatingWithReheat = ControlSequenceOfOperationEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.controlSequenceOfOperationEnumDefinition }
+    }
+
+    public struct PresetScenarioEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let occupied = PresetScenarioEnum(rawValue: 1)
+        public static let unoccupied = PresetScenarioEnum(rawValue: 2)
+        public static let sleep = PresetScenarioEnum(rawValue: 3)
+        public static let wake = PresetScenarioEnum(rawValue: 4)
+        public static let vacation = PresetScenarioEnum(rawValue: 5)
+        public static let goingToSleep = PresetScenarioEnum(rawValue: 6)
+        public static let userDefined = PresetScenarioEnum(rawValue: 254)
+        public static var definition: EnumDefinition { Types.presetScenarioEnumDefinition }
+    }
+
+    public struct SetpointChangeSourceEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let manual = SetpointChangeSourceEnum(rawValue: 0)
+        public static let schedule = SetpointChangeSourceEnum(rawValue: 1)
+        public static let external = SetpointChangeSourceEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.setpointChangeSourceEnumDefinition }
+    }
+
+    public struct StartOfWeekEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let sunday = StartOfWeekEnum(rawValue: 0)
+        public static let monday = StartOfWeekEnum(rawValue: 1)
+        public static let tuesday = StartOfWeekEnum(rawValue: 2)
+        public static let wednesday = StartOfWeekEnum(rawValue: 3)
+        public static let thursday = StartOfWeekEnum(rawValue: 4)
+        public static let friday = StartOfWeekEnum(rawValue: 5)
+        public static let saturday = StartOfWeekEnum(rawValue: 6)
+        public static var definition: EnumDefinition { Types.startOfWeekEnumDefinition }
+    }
+
+    public struct SystemModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let off = SystemModeEnum(rawValue: 0)
+        public static let auto = SystemModeEnum(rawValue: 1)
+        public static let cool = SystemModeEnum(rawValue: 3)
+        public static let heat = SystemModeEnum(rawValue: 4)
+        public static let emergencyHeat = SystemModeEnum(rawValue: 5)
+        public static let precooling = SystemModeEnum(rawValue: 6)
+        public static let fanOnly = SystemModeEnum(rawValue: 7)
+        public static let dry = SystemModeEnum(rawValue: 8)
+        public static let sleep = SystemModeEnum(rawValue: 9)
+        public static var definition: EnumDefinition { Types.systemModeEnumDefinition }
+    }
+
+    public struct ThermostatRunningModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let off = ThermostatRunningModeEnum(rawValue: 0)
+        public static let cool = ThermostatRunningModeEnum(rawValue: 3)
+        public static let heat = ThermostatRunningModeEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.thermostatRunningModeEnumDefinition }
+    }
+
+    public struct TemperatureSetpointHoldEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let setpointHoldOff = TemperatureSetpointHoldEnum(rawValue: 0)
+        public static let setpointHoldOn = TemperatureSetpointHoldEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.temperatureSetpointHoldEnumDefinition }
+    }
+
+    public struct ACErrorCodeBitmap: ClusterBitmap {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+        public static let compressorFail = ACErrorCodeBitmap(rawValue: 1 << 0)
+        public static let roomSensorFail = ACErrorCodeBitmap(rawValue: 1 << 1)
+        public static let outdoorSensorFail = ACErrorCodeBitmap(rawValue: 1 << 2)
+        public static let coilSensorFail = ACErrorCodeBitmap(rawValue: 1 << 3)
+        public static let fanFail = ACErrorCodeBitmap(rawValue: 1 << 4)
+        public static var definition: BitmapDefinition { Types.acErrorCodeBitmapDefinition }
+    }
+
+    public struct AlarmCodeBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let initialization = AlarmCodeBitmap(rawValue: 1 << 0)
+        public static let hardware = AlarmCodeBitmap(rawValue: 1 << 1)
+        public static let selfCalibration = AlarmCodeBitmap(rawValue: 1 << 2)
+        public static var definition: BitmapDefinition { Types.alarmCodeBitmapDefinition }
+    }
+
+    public struct HVACSystemTypeBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// The number in bits 0 to 1.
+        public var coolingStage: UInt8 {
+            get { number(0...1) }
+            set { self = HVACSystemTypeBitmap(rawValue: with(newValue, in: 0...1)) }
+        }
+        /// The number in bits 2 to 3.
+        public var heatingStage: UInt8 {
+            get { number(2...3) }
+            set { self = HVACSystemTypeBitmap(rawValue: with(newValue, in: 2...3)) }
+        }
+        public static let heatingIsHeatPump = HVACSystemTypeBitmap(rawValue: 1 << 4)
+        public static let heatingUsesFuel = HVACSystemTypeBitmap(rawValue: 1 << 5)
+        public static var definition: BitmapDefinition { Types.hvacSystemTypeBitmapDefinition }
+    }
+
+    public struct OccupancyBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let occupied = OccupancyBitmap(rawValue: 1 << 0)
+        public static var definition: BitmapDefinition { Types.occupancyBitmapDefinition }
+    }
+
+    public struct PresetTypeFeaturesBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let automatic = PresetTypeFeaturesBitmap(rawValue: 1 << 0)
+        public static let supportsNames = PresetTypeFeaturesBitmap(rawValue: 1 << 1)
+        public static var definition: BitmapDefinition { Types.presetTypeFeaturesBitmapDefinition }
+    }
+
+    public struct ProgrammingOperationModeBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let scheduleActive = ProgrammingOperationModeBitmap(rawValue: 1 << 0)
+        public static let autoRecovery = ProgrammingOperationModeBitmap(rawValue: 1 << 1)
+        public static let economy = ProgrammingOperationModeBitmap(rawValue: 1 << 2)
+        public static var definition: BitmapDefinition { Types.programmingOperationModeBitmapDefinition }
+    }
+
+    public struct RelayStateBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let heat = RelayStateBitmap(rawValue: 1 << 0)
+        public static let cool = RelayStateBitmap(rawValue: 1 << 1)
+        public static let fan = RelayStateBitmap(rawValue: 1 << 2)
+        public static let heatStage2 = RelayStateBitmap(rawValue: 1 << 3)
+        public static let coolStage2 = RelayStateBitmap(rawValue: 1 << 4)
+        public static let fanStage2 = RelayStateBitmap(rawValue: 1 << 5)
+        public static let fanStage3 = RelayStateBitmap(rawValue: 1 << 6)
+        public static var definition: BitmapDefinition { Types.relayStateBitmapDefinition }
+    }
+
+    public struct RemoteSensingBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let localTemperature = RemoteSensingBitmap(rawValue: 1 << 0)
+        public static let outdoorTemperature = RemoteSensingBitmap(rawValue: 1 << 1)
+        public static let occupancy = RemoteSensingBitmap(rawValue: 1 << 2)
+        public static var definition: BitmapDefinition { Types.remoteSensingBitmapDefinition }
+    }
+
+    public struct ScheduleTypeFeaturesBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let supportsPresets = ScheduleTypeFeaturesBitmap(rawValue: 1 << 0)
+        public static let supportsSetpoints = ScheduleTypeFeaturesBitmap(rawValue: 1 << 1)
+        public static let supportsNames = ScheduleTypeFeaturesBitmap(rawValue: 1 << 2)
+        public static let supportsOff = ScheduleTypeFeaturesBitmap(rawValue: 1 << 3)
+        public static var definition: BitmapDefinition { Types.scheduleTypeFeaturesBitmapDefinition }
+    }
+
+    public struct ScheduleDayOfWeekBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let sunday = ScheduleDayOfWeekBitmap(rawValue: 1 << 0)
+        public static let monday = ScheduleDayOfWeekBitmap(rawValue: 1 << 1)
+        public static let tuesday = ScheduleDayOfWeekBitmap(rawValue: 1 << 2)
+        public static let wednesday = ScheduleDayOfWeekBitmap(rawValue: 1 << 3)
+        public static let thursday = ScheduleDayOfWeekBitmap(rawValue: 1 << 4)
+        public static let friday = ScheduleDayOfWeekBitmap(rawValue: 1 << 5)
+        public static let saturday = ScheduleDayOfWeekBitmap(rawValue: 1 << 6)
+        public static let away = ScheduleDayOfWeekBitmap(rawValue: 1 << 7)
+        public static var definition: BitmapDefinition { Types.scheduleDayOfWeekBitmapDefinition }
+    }
+
+    public struct ScheduleModeBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let heatSetpointPresent = ScheduleModeBitmap(rawValue: 1 << 0)
+        public static let coolSetpointPresent = ScheduleModeBitmap(rawValue: 1 << 1)
+        public static var definition: BitmapDefinition { Types.scheduleModeBitmapDefinition }
+    }
+
+    public struct PresetStruct: ClusterStruct {
+        public var presetHandle: Nullable<[UInt8]>
+        public var presetScenario: PresetScenarioEnum
+        public var name: Nullable<String>?
+        public var coolingSetpoint: Int16?
+        public var heatingSetpoint: Int16?
+        public var builtIn: Nullable<Bool>
+
+        public init(presetHandle: Nullable<[UInt8]>, presetScenario: PresetScenarioEnum, name: Nullable<String>? = nil, coolingSetpoint: Int16? = nil, heatingSetpoint: Int16? = nil, builtIn: Nullable<Bool>) {
+            self.presetHandle = presetHandle
+            self.presetScenario = presetScenario
+            self.name = name
+            self.coolingSetpoint = coolingSetpoint
+            self.heatingSetpoint = heatingSetpoint
+            self.builtIn = builtIn
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            presetHandle = try fields.required(0, "PresetHandle")
+            presetScenario = try fields.required(1, "PresetScenario")
+            name = try fields.optional(2, "Name")
+            coolingSetpoint = try fields.optional(3, "CoolingSetpoint")
+            heatingSetpoint = try fields.optional(4, "HeatingSetpoint")
+            builtIn = try fields.required(5, "BuiltIn")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, presetHandle)
+            fields.add(1, presetScenario)
+            fields.add(2, ifPresent: name)
+            fields.add(3, ifPresent: coolingSetpoint)
+            fields.add(4, ifPresent: heatingSetpoint)
+            fields.add(5, builtIn)
+            return fields.structure
+        }
+    }
+
+    public struct PresetTypeStruct: ClusterStruct {
+        public var presetScenario: PresetScenarioEnum
+        public var numberOfPresets: UInt8
+        public var presetTypeFeatures: PresetTypeFeaturesBitmap
+
+        public init(presetScenario: PresetScenarioEnum, numberOfPresets: UInt8, presetTypeFeatures: PresetTypeFeaturesBitmap) {
+            self.presetScenario = presetScenario
+            self.numberOfPresets = numberOfPresets
+            self.presetTypeFeatures = presetTypeFeatures
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            presetScenario = try fields.required(0, "PresetScenario")
+            numberOfPresets = try fields.required(1, "NumberOfPresets")
+            presetTypeFeatures = try fields.required(2, "PresetTypeFeatures")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, presetScenario)
+            fields.add(1, numberOfPresets)
+            fields.add(2, presetTypeFeatures)
+            return fields.structure
+        }
+    }
+
+    public struct WeeklyScheduleTransitionStruct: ClusterStruct {
+        public var transitionTime: UInt16
+        public var heatSetpoint: Nullable<Int16>
+        public var coolSetpoint: Nullable<Int16>
+
+        public init(transitionTime: UInt16, heatSetpoint: Nullable<Int16>, coolSetpoint: Nullable<Int16>) {
+            self.transitionTime = transitionTime
+            self.heatSetpoint = heatSetpoint
+            self.coolSetpoint = coolSetpoint
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            transitionTime = try fields.required(0, "TransitionTime")
+            heatSetpoint = try fields.required(1, "HeatSetpoint")
+            coolSetpoint = try fields.required(2, "CoolSetpoint")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, transitionTime)
+            fields.add(1, heatSetpoint)
+            fields.add(2, coolSetpoint)
+            return fields.structure
+        }
+    }
+
+    public struct ScheduleStruct: ClusterStruct {
+        public var scheduleHandle: Nullable<[UInt8]>
+        public var systemMode: SystemModeEnum
+        public var name: String?
+        public var presetHandle: [UInt8]?
+        public var transitions: [ScheduleTransitionStruct]
+        public var builtIn: Nullable<Bool>
+
+        public init(scheduleHandle: Nullable<[UInt8]>, systemMode: SystemModeEnum, name: String? = nil, presetHandle: [UInt8]? = nil, transitions: [ScheduleTransitionStruct], builtIn: Nullable<Bool>) {
+            self.scheduleHandle = scheduleHandle
+            self.systemMode = systemMode
+            self.name = name
+            self.presetHandle = presetHandle
+            self.transitions = transitions
+            self.builtIn = builtIn
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            scheduleHandle = try fields.required(0, "ScheduleHandle")
+            systemMode = try fields.required(1, "SystemMode")
+            name = try fields.optional(2, "Name")
+            presetHandle = try fields.optional(3, "PresetHandle")
+            transitions = try fields.required(4, "Transitions")
+            builtIn = try fields.required(5, "BuiltIn")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, scheduleHandle)
+            fields.add(1, systemMode)
+            fields.add(2, ifPresent: name)
+            fields.add(3, ifPresent: presetHandle)
+            fields.add(4, transitions)
+            fields.add(5, builtIn)
+            return fields.structure
+        }
+    }
+
+    public struct ScheduleTransitionStruct: ClusterStruct {
+        public var dayOfWeek: ScheduleDayOfWeekBitmap
+        public var transitionTime: UInt16
+        public var presetHandle: [UInt8]?
+        public var systemMode: SystemModeEnum?
+        public var coolingSetpoint: Int16?
+        public var heatingSetpoint: Int16?
+
+        public init(dayOfWeek: ScheduleDayOfWeekBitmap, transitionTime: UInt16, presetHandle: [UInt8]? = nil, systemMode: SystemModeEnum? = nil, coolingSetpoint: Int16? = nil, heatingSetpoint: Int16? = nil) {
+            self.dayOfWeek = dayOfWeek
+            self.transitionTime = transitionTime
+            self.presetHandle = presetHandle
+            self.systemMode = systemMode
+            self.coolingSetpoint = coolingSetpoint
+            self.heatingSetpoint = heatingSetpoint
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            dayOfWeek = try fields.required(0, "DayOfWeek")
+            transitionTime = try fields.required(1, "TransitionTime")
+            presetHandle = try fields.optional(2, "PresetHandle")
+            systemMode = try fields.optional(3, "SystemMode")
+            coolingSetpoint = try fields.optional(4, "CoolingSetpoint")
+            heatingSetpoint = try fields.optional(5, "HeatingSetpoint")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, dayOfWeek)
+            fields.add(1, transitionTime)
+            fields.add(2, ifPresent: presetHandle)
+            fields.add(3, ifPresent: systemMode)
+            fields.add(4, ifPresent: coolingSetpoint)
+            fields.add(5, ifPresent: heatingSetpoint)
+            return fields.structure
+        }
+    }
+
+    public struct ScheduleTypeStruct: ClusterStruct {
+        public var systemMode: SystemModeEnum
+        public var numberOfSchedules: UInt8
+        public var scheduleTypeFeatures: ScheduleTypeFeaturesBitmap
+
+        public init(systemMode: SystemModeEnum, numberOfSchedules: UInt8, scheduleTypeFeatures: ScheduleTypeFeaturesBitmap) {
+            self.systemMode = systemMode
+            self.numberOfSchedules = numberOfSchedules
+            self.scheduleTypeFeatures = scheduleTypeFeatures
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            systemMode = try fields.required(0, "SystemMode")
+            numberOfSchedules = try fields.required(1, "NumberOfSchedules")
+            scheduleTypeFeatures = try fields.required(2, "ScheduleTypeFeatures")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, systemMode)
+            fields.add(1, numberOfSchedules)
+            fields.add(2, scheduleTypeFeatures)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension Thermostat {
+    public struct SetpointRaiseLower: CommandRequest {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var mode: SetpointRaiseLowerModeEnum
+        public var amount: Int8
+
+        public init(mode: SetpointRaiseLowerModeEnum, amount: Int8) {
+            self.mode = mode
+            self.amount = amount
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            mode = try fields.required(0, "Mode")
+            amount = try fields.required(1, "Amount")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, mode)
+            fields.add(1, amount)
+            return fields.structure
+        }
+    }
+
+    public struct GetWeeklyScheduleResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0x00
+        public var numberOfTransitionsForSequence: UInt8
+        public var dayOfWeekForSequence: ScheduleDayOfWeekBitmap
+        public var modeForSequence: ScheduleModeBitmap
+        public var transitions: [WeeklyScheduleTransitionStruct]
+
+        public init(numberOfTransitionsForSequence: UInt8, dayOfWeekForSequence: ScheduleDayOfWeekBitmap, modeForSequence: ScheduleModeBitmap, transitions: [WeeklyScheduleTransitionStruct]) {
+            self.numberOfTransitionsForSequence = numberOfTransitionsForSequence
+            self.dayOfWeekForSequence = dayOfWeekForSequence
+            self.modeForSequence = modeForSequence
+            self.transitions = transitions
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            numberOfTransitionsForSequence = try fields.required(0, "NumberOfTransitionsForSequence")
+            dayOfWeekForSequence = try fields.required(1, "DayOfWeekForSequence")
+            modeForSequence = try fields.required(2, "ModeForSequence")
+            transitions = try fields.required(3, "Transitions")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, numberOfTransitionsForSequence)
+            fields.add(1, dayOfWeekForSequence)
+            fields.add(2, modeForSequence)
+            fields.add(3, transitions)
+            return fields.structure
+        }
+    }
+
+    public struct SetWeeklySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var numberOfTransitionsForSequence: UInt8
+        public var dayOfWeekForSequence: ScheduleDayOfWeekBitmap
+        public var modeForSequence: ScheduleModeBitmap
+        public var transitions: [WeeklyScheduleTransitionStruct]
+
+        public init(numberOfTransitionsForSequence: UInt8, dayOfWeekForSequence: ScheduleDayOfWeekBitmap, modeForSequence: ScheduleModeBitmap, transitions: [WeeklyScheduleTransitionStruct]) {
+            self.numberOfTransitionsForSequence = numberOfTransitionsForSequence
+            self.dayOfWeekForSequence = dayOfWeekForSequence
+            self.modeForSequence = modeForSequence
+            self.transitions = transitions
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            numberOfTransitionsForSequence = try fields.required(0, "NumberOfTransitionsForSequence")
+            dayOfWeekForSequence = try fields.required(1, "DayOfWeekForSequence")
+            modeForSequence = try fields.required(2, "ModeForSequence")
+            transitions = try fields.required(3, "Transitions")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, numberOfTransitionsForSequence)
+            fields.add(1, dayOfWeekForSequence)
+            fields.add(2, modeForSequence)
+            fields.add(3, transitions)
+            return fields.structure
+        }
+    }
+
+    public struct GetWeeklySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0x02
+        public typealias Response = GetWeeklyScheduleResponse
+        public static let isTimed = false
+        public var daysToReturn: ScheduleDayOfWeekBitmap
+        public var modeToReturn: ScheduleModeBitmap
+
+        public init(daysToReturn: ScheduleDayOfWeekBitmap, modeToReturn: ScheduleModeBitmap) {
+            self.daysToReturn = daysToReturn
+            self.modeToReturn = modeToReturn
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            daysToReturn = try fields.required(0, "DaysToReturn")
+            modeToReturn = try fields.required(1, "ModeToReturn")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, daysToReturn)
+            fields.add(1, modeToReturn)
+            return fields.structure
+        }
+    }
+
+    public struct ClearWeeklySchedule: CommandRequest {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0x03
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct SetActiveScheduleRequest: CommandRequest {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var scheduleHandle: [UInt8]
+
+        public init(scheduleHandle: [UInt8]) {
+            self.scheduleHandle = scheduleHandle
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            scheduleHandle = try fields.required(0, "ScheduleHandle")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, scheduleHandle)
+            return fields.structure
+        }
+    }
+
+    public struct SetActivePresetRequest: CommandRequest {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0x06
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var presetHandle: Nullable<[UInt8]>
+
+        public init(presetHandle: Nullable<[UInt8]>) {
+            self.presetHandle = presetHandle
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            presetHandle = try fields.required(0, "PresetHandle")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, presetHandle)
+            return fields.structure
+        }
+    }
+
+    public struct AtomicResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0xFD
+        public var statusCode: StatusCode
+        public var attributeStatus: [GlobalTypes.AtomicAttributeStatusStruct]
+        public var timeout: UInt16?
+
+        public init(statusCode: StatusCode, attributeStatus: [GlobalTypes.AtomicAttributeStatusStruct], timeout: UInt16? = nil) {
+            self.statusCode = statusCode
+            self.attributeStatus = attributeStatus
+            self.timeout = timeout
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            statusCode = try fields.required(0, "StatusCode")
+            attributeStatus = try fields.required(1, "AttributeStatus")
+            timeout = try fields.optional(2, "Timeout")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, statusCode)
+            fields.add(1, attributeStatus)
+            fields.add(2, ifPresent: timeout)
+            return fields.structure
+        }
+    }
+
+    public struct AtomicRequest: CommandRequest {
+        public static let cluster: ClusterID = 0x0201
+        public static let id: CommandID = 0xFE
+        public typealias Response = AtomicResponse
+        public static let isTimed = false
+        public var requestType: GlobalTypes.AtomicRequestTypeEnum
+        public var attributeRequests: [AttributeID]
+        public var timeout: UInt16?
+
+        public init(requestType: GlobalTypes.AtomicRequestTypeEnum, attributeRequests: [AttributeID], timeout: UInt16? = nil) {
+            self.requestType = requestType
+            self.attributeRequests = attributeRequests
+            self.timeout = timeout
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            requestType = try fields.required(0, "RequestType")
+            attributeRequests = try fields.required(1, "AttributeRequests")
+            timeout = try fields.optional(2, "Timeout")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, requestType)
+            fields.add(1, attributeRequests)
+            fields.add(2, ifPresent: timeout)
+            return fields.structure
+        }
+    }
 }

@@ -23,27 +23,24 @@ extension ThermostatUserInterfaceConfiguration {
     }
 
     enum Types {
-        static let temperatureDisplayModeEnum = TypeReference(
-            "TemperatureDisplayModeEnum",
-            .enumeration(EnumDefinition("TemperatureDisplayModeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Celsius"),
-                EnumDefinition.Item(1, "Fahrenheit"),
-            ])))
-        static let keypadLockoutEnum = TypeReference(
-            "KeypadLockoutEnum",
-            .enumeration(EnumDefinition("KeypadLockoutEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "NoLockout"),
-                EnumDefinition.Item(1, "Lockout1"),
-                EnumDefinition.Item(2, "Lockout2"),
-                EnumDefinition.Item(3, "Lockout3"),
-                EnumDefinition.Item(4, "Lockout4"),
-                EnumDefinition.Item(5, "Lockout5"),
-            ])))
-        static let scheduleProgrammingVisibilityEnum = TypeReference(
-            "ScheduleProgrammingVisibilityEnum",
-            .enumeration(EnumDefinition("ScheduleProgrammingVisibilityEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "ScheduleProgrammingPermitted"),
-                EnumDefinition.Item(1, "ScheduleProgrammingDenied"),
-            ])))
+        static let temperatureDisplayModeEnum = TypeReference("TemperatureDisplayModeEnum", .enumeration(temperatureDisplayModeEnumDefinition))
+        static let temperatureDisplayModeEnumDefinition = EnumDefinition("TemperatureDisplayModeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Celsius"),
+            EnumDefinition.Item(1, "Fahrenheit"),
+        ])
+        static let keypadLockoutEnum = TypeReference("KeypadLockoutEnum", .enumeration(keypadLockoutEnumDefinition))
+        static let keypadLockoutEnumDefinition = EnumDefinition("KeypadLockoutEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "NoLockout"),
+            EnumDefinition.Item(1, "Lockout1"),
+            EnumDefinition.Item(2, "Lockout2"),
+            EnumDefinition.Item(3, "Lockout3"),
+            EnumDefinition.Item(4, "Lockout4"),
+            EnumDefinition.Item(5, "Lockout5"),
+        ])
+        static let scheduleProgrammingVisibilityEnum = TypeReference("ScheduleProgrammingVisibilityEnum", .enumeration(scheduleProgrammingVisibilityEnumDefinition))
+        static let scheduleProgrammingVisibilityEnumDefinition = EnumDefinition("ScheduleProgrammingVisibilityEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "ScheduleProgrammingPermitted"),
+            EnumDefinition.Item(1, "ScheduleProgrammingDenied"),
+        ])
     }
 }

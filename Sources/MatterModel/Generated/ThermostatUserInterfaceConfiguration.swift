@@ -13,4 +13,32 @@ public enum ThermostatUserInterfaceConfiguration {
         public static let keypadLockout: AttributeID = 0x0001
         public static let scheduleProgrammingVisibility: AttributeID = 0x0002
     }
+
+    public struct TemperatureDisplayModeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let celsius = TemperatureDisplayModeEnum(rawValue: 0)
+        public static let fahrenheit = TemperatureDisplayModeEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.temperatureDisplayModeEnumDefinition }
+    }
+
+    public struct KeypadLockoutEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let noLockout = KeypadLockoutEnum(rawValue: 0)
+        public static let lockout1 = KeypadLockoutEnum(rawValue: 1)
+        public static let lockout2 = KeypadLockoutEnum(rawValue: 2)
+        public static let lockout3 = KeypadLockoutEnum(rawValue: 3)
+        public static let lockout4 = KeypadLockoutEnum(rawValue: 4)
+        public static let lockout5 = KeypadLockoutEnum(rawValue: 5)
+        public static var definition: EnumDefinition { Types.keypadLockoutEnumDefinition }
+    }
+
+    public struct ScheduleProgrammingVisibilityEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let scheduleProgrammingPermitted = ScheduleProgrammingVisibilityEnum(rawValue: 0)
+        public static let scheduleProgrammingDenied = ScheduleProgrammingVisibilityEnum(rawValue: 1)
+        public static var definition: EnumDefinition { Types.scheduleProgrammingVisibilityEnumDefinition }
+    }
 }

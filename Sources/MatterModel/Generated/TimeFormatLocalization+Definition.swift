@@ -29,29 +29,27 @@ extension TimeFormatLocalization {
     }
 
     enum Types {
-        static let hourFormatEnum = TypeReference(
-            "HourFormatEnum",
-            .enumeration(EnumDefinition("HourFormatEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "12hr"),
-                EnumDefinition.Item(1, "24hr"),
-                EnumDefinition.Item(255, "UseActiveLocale"),
-            ])))
-        static let calendarTypeEnum = TypeReference(
-            "CalendarTypeEnum",
-            .enumeration(EnumDefinition("CalendarTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Buddhist", Conformance("O.a+")),
-                EnumDefinition.Item(1, "Chinese", Conformance("O.a+")),
-                EnumDefinition.Item(2, "Coptic", Conformance("O.a+")),
-                EnumDefinition.Item(3, "Ethiopian", Conformance("O.a+")),
-                EnumDefinition.Item(4, "Gregorian", Conformance("O.a+")),
-                EnumDefinition.Item(5, "Hebrew", Conformance("O.a+")),
-                EnumDefinition.Item(6, "Indian", Conformance("O.a+")),
-                EnumDefinition.Item(7, "Islamic", Conformance("O.a+")),
-                EnumDefinition.Item(8, "Japanese", Conformance("O.a+")),
-                EnumDefinition.Item(9, "Korean", Conformance("O.a+")),
-                EnumDefinition.Item(10, "Persian", Conformance("O.a+")),
-                EnumDefinition.Item(11, "Taiwanese", Conformance("O.a+")),
-                EnumDefinition.Item(255, "UseActiveLocale", Conformance("O.a+")),
-            ])))
+        static let hourFormatEnum = TypeReference("HourFormatEnum", .enumeration(hourFormatEnumDefinition))
+        static let hourFormatEnumDefinition = EnumDefinition("HourFormatEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "12hr"),
+            EnumDefinition.Item(1, "24hr"),
+            EnumDefinition.Item(255, "UseActiveLocale"),
+        ])
+        static let calendarTypeEnum = TypeReference("CalendarTypeEnum", .enumeration(calendarTypeEnumDefinition))
+        static let calendarTypeEnumDefinition = EnumDefinition("CalendarTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Buddhist", Conformance("O.a+")),
+            EnumDefinition.Item(1, "Chinese", Conformance("O.a+")),
+            EnumDefinition.Item(2, "Coptic", Conformance("O.a+")),
+            EnumDefinition.Item(3, "Ethiopian", Conformance("O.a+")),
+            EnumDefinition.Item(4, "Gregorian", Conformance("O.a+")),
+            EnumDefinition.Item(5, "Hebrew", Conformance("O.a+")),
+            EnumDefinition.Item(6, "Indian", Conformance("O.a+")),
+            EnumDefinition.Item(7, "Islamic", Conformance("O.a+")),
+            EnumDefinition.Item(8, "Japanese", Conformance("O.a+")),
+            EnumDefinition.Item(9, "Korean", Conformance("O.a+")),
+            EnumDefinition.Item(10, "Persian", Conformance("O.a+")),
+            EnumDefinition.Item(11, "Taiwanese", Conformance("O.a+")),
+            EnumDefinition.Item(255, "UseActiveLocale", Conformance("O.a+")),
+        ])
     }
 }

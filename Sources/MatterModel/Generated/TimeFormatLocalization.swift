@@ -20,4 +20,32 @@ public enum TimeFormatLocalization {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let calendarFormat = Feature(rawValue: 1 << 0)
     }
+
+    public struct HourFormatEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let _12hr = HourFormatEnum(rawValue: 0)
+        public static let _24hr = HourFormatEnum(rawValue: 1)
+        public static let useActiveLocale = HourFormatEnum(rawValue: 255)
+        public static var definition: EnumDefinition { Types.hourFormatEnumDefinition }
+    }
+
+    public struct CalendarTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let buddhist = CalendarTypeEnum(rawValue: 0)
+        public static let chinese = CalendarTypeEnum(rawValue: 1)
+        public static let coptic = CalendarTypeEnum(rawValue: 2)
+        public static let ethiopian = CalendarTypeEnum(rawValue: 3)
+        public static let gregorian = CalendarTypeEnum(rawValue: 4)
+        public static let hebrew = CalendarTypeEnum(rawValue: 5)
+        public static let indian = CalendarTypeEnum(rawValue: 6)
+        public static let islamic = CalendarTypeEnum(rawValue: 7)
+        public static let japanese = CalendarTypeEnum(rawValue: 8)
+        public static let korean = CalendarTypeEnum(rawValue: 9)
+        public static let persian = CalendarTypeEnum(rawValue: 10)
+        public static let taiwanese = CalendarTypeEnum(rawValue: 11)
+        public static let useActiveLocale = CalendarTypeEnum(rawValue: 255)
+        public static var definition: EnumDefinition { Types.calendarTypeEnumDefinition }
+    }
 }

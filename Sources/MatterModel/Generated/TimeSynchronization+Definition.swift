@@ -85,48 +85,44 @@ extension TimeSynchronization {
     }
 
     enum Types {
-        static let granularityEnum = TypeReference(
-            "GranularityEnum",
-            .enumeration(EnumDefinition("GranularityEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "NoTimeGranularity"),
-                EnumDefinition.Item(1, "MinutesGranularity"),
-                EnumDefinition.Item(2, "SecondsGranularity"),
-                EnumDefinition.Item(3, "MillisecondsGranularity"),
-                EnumDefinition.Item(4, "MicrosecondsGranularity"),
-            ])))
-        static let timeSourceEnum = TypeReference(
-            "TimeSourceEnum",
-            .enumeration(EnumDefinition("TimeSourceEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "None"),
-                EnumDefinition.Item(1, "Unknown"),
-                EnumDefinition.Item(2, "Admin"),
-                EnumDefinition.Item(3, "NodeTimeCluster"),
-                EnumDefinition.Item(4, "NonMatterSNTP"),
-                EnumDefinition.Item(5, "NonMatterNTP"),
-                EnumDefinition.Item(6, "MatterSNTP"),
-                EnumDefinition.Item(7, "MatterNTP"),
-                EnumDefinition.Item(8, "MixedNTP"),
-                EnumDefinition.Item(9, "NonMatterSNTPNTS"),
-                EnumDefinition.Item(10, "NonMatterNTPNTS"),
-                EnumDefinition.Item(11, "MatterSNTPNTS"),
-                EnumDefinition.Item(12, "MatterNTPNTS"),
-                EnumDefinition.Item(13, "MixedNTPNTS"),
-                EnumDefinition.Item(14, "CloudSource"),
-                EnumDefinition.Item(15, "PTP"),
-                EnumDefinition.Item(16, "GNSS"),
-            ])))
-        static let timeZoneDatabaseEnum = TypeReference(
-            "TimeZoneDatabaseEnum",
-            .enumeration(EnumDefinition("TimeZoneDatabaseEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Full"),
-                EnumDefinition.Item(1, "Partial"),
-                EnumDefinition.Item(2, "None"),
-            ])))
-        static let statusCodeEnum = TypeReference(
-            "StatusCodeEnum",
-            .enumeration(EnumDefinition("StatusCodeEnum", bytes: 1, items: [
-                EnumDefinition.Item(2, "TimeNotAccepted"),
-            ])))
+        static let granularityEnum = TypeReference("GranularityEnum", .enumeration(granularityEnumDefinition))
+        static let granularityEnumDefinition = EnumDefinition("GranularityEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "NoTimeGranularity"),
+            EnumDefinition.Item(1, "MinutesGranularity"),
+            EnumDefinition.Item(2, "SecondsGranularity"),
+            EnumDefinition.Item(3, "MillisecondsGranularity"),
+            EnumDefinition.Item(4, "MicrosecondsGranularity"),
+        ])
+        static let timeSourceEnum = TypeReference("TimeSourceEnum", .enumeration(timeSourceEnumDefinition))
+        static let timeSourceEnumDefinition = EnumDefinition("TimeSourceEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "None"),
+            EnumDefinition.Item(1, "Unknown"),
+            EnumDefinition.Item(2, "Admin"),
+            EnumDefinition.Item(3, "NodeTimeCluster"),
+            EnumDefinition.Item(4, "NonMatterSNTP"),
+            EnumDefinition.Item(5, "NonMatterNTP"),
+            EnumDefinition.Item(6, "MatterSNTP"),
+            EnumDefinition.Item(7, "MatterNTP"),
+            EnumDefinition.Item(8, "MixedNTP"),
+            EnumDefinition.Item(9, "NonMatterSNTPNTS"),
+            EnumDefinition.Item(10, "NonMatterNTPNTS"),
+            EnumDefinition.Item(11, "MatterSNTPNTS"),
+            EnumDefinition.Item(12, "MatterNTPNTS"),
+            EnumDefinition.Item(13, "MixedNTPNTS"),
+            EnumDefinition.Item(14, "CloudSource"),
+            EnumDefinition.Item(15, "PTP"),
+            EnumDefinition.Item(16, "GNSS"),
+        ])
+        static let timeZoneDatabaseEnum = TypeReference("TimeZoneDatabaseEnum", .enumeration(timeZoneDatabaseEnumDefinition))
+        static let timeZoneDatabaseEnumDefinition = EnumDefinition("TimeZoneDatabaseEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Full"),
+            EnumDefinition.Item(1, "Partial"),
+            EnumDefinition.Item(2, "None"),
+        ])
+        static let statusCodeEnum = TypeReference("StatusCodeEnum", .enumeration(statusCodeEnumDefinition))
+        static let statusCodeEnumDefinition = EnumDefinition("StatusCodeEnum", bytes: 1, items: [
+            EnumDefinition.Item(2, "TimeNotAccepted"),
+        ])
         static let trustedTimeSourceStruct = TypeReference(
             "TrustedTimeSourceStruct", .structure(StructDefinition("TrustedTimeSourceStruct", fields: [
                 FieldDefinition(0, "FabricIndex", TypeReference("fabric-idx", .unsigned(bytes: 1)), conformance: .mandatory),

@@ -50,4 +50,383 @@ public enum TimeSynchronization {
         public static let ntpServer = Feature(rawValue: 1 << 2)
         public static let timeSyncClient = Feature(rawValue: 1 << 3)
     }
+
+    public struct GranularityEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let noTimeGranularity = GranularityEnum(rawValue: 0)
+        public static let minutesGranularity = GranularityEnum(rawValue: 1)
+        public static let secondsGranularity = GranularityEnum(rawValue: 2)
+        public static let millisecondsGranularity = GranularityEnum(rawValue: 3)
+        public static let microsecondsGranularity = GranularityEnum(rawValue: 4)
+        public static var definition: EnumDefinition { Types.granularityEnumDefinition }
+    }
+
+    public struct TimeSourceEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let none = TimeSourceEnum(rawValue: 0)
+        public static let unknown = TimeSourceEnum(rawValue: 1)
+        public static let admin = TimeSourceEnum(rawValue: 2)
+        public static let nodeTimeCluster = TimeSourceEnum(rawValue: 3)
+        public static let nonMatterSNTP = TimeSourceEnum(rawValue: 4)
+        public static let nonMatterNTP = TimeSourceEnum(rawValue: 5)
+        public static let matterSNTP = TimeSourceEnum(rawValue: 6)
+        public static let matterNTP = TimeSourceEnum(rawValue: 7)
+        public static let mixedNTP = TimeSourceEnum(rawValue: 8)
+        public static let nonMatterSNTPNTS = TimeSourceEnum(rawValue: 9)
+        public static let nonMatterNTPNTS = TimeSourceEnum(rawValue: 10)
+        public static let matterSNTPNTS = TimeSourceEnum(rawValue: 11)
+        public static let matterNTPNTS = TimeSourceEnum(rawValue: 12)
+        public static let mixedNTPNTS = TimeSourceEnum(rawValue: 13)
+        public static let cloudSource = TimeSourceEnum(rawValue: 14)
+        public static let ptp = TimeSourceEnum(rawValue: 15)
+        public static let gnss = TimeSourceEnum(rawValue: 16)
+        public static var definition: EnumDefinition { Types.timeSourceEnumDefinition }
+    }
+
+    public struct TimeZoneDatabaseEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let full = TimeZoneDatabaseEnum(rawValue: 0)
+        public static let partial = TimeZoneDatabaseEnum(rawValue: 1)
+        public static let none = TimeZoneDatabaseEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.timeZoneDatabaseEnumDefinition }
+    }
+
+    public struct StatusCodeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let timeNotAccepted = StatusCodeEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.statusCodeEnumDefinition }
+    }
+
+    public struct TrustedTimeSourceStruct: ClusterStruct {
+        public var fabricIndex: FabricIndex
+        public var nodeID: NodeID
+        public var endpoint: EndpointID
+
+        public init(fabricIndex: FabricIndex, nodeID: NodeID, endpoint: EndpointID) {
+            self.fabricIndex = fabricIndex
+            self.nodeID = nodeID
+            self.endpoint = endpoint
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            fabricIndex = try fields.required(0, "FabricIndex")
+            nodeID = try fields.required(1, "NodeID")
+            endpoint = try fields.required(2, "Endpoint")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, fabricIndex)
+            fields.add(1, nodeID)
+            fields.add(2, endpoint)
+            return fields.structure
+        }
+    }
+
+    public struct FabricScopedTrustedTimeSourceStruct: ClusterStruct {
+        public var nodeID: NodeID
+        public var endpoint: EndpointID
+
+        public init(nodeID: NodeID, endpoint: EndpointID) {
+            self.nodeID = nodeID
+            self.endpoint = endpoint
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            nodeID = try fields.required(0, "NodeID")
+            endpoint = try fields.required(1, "Endpoint")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, nodeID)
+            fields.add(1, endpoint)
+            return fields.structure
+        }
+    }
+
+    public struct TimeZoneStruct: ClusterStruct {
+        public var offset: Int32
+        public var validAt: UInt64
+        public var name: String?
+
+        public init(offset: Int32, validAt: UInt64, name: String? = nil) {
+            self.offset = offset
+            self.validAt = validAt
+            self.name = name
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            offset = try fields.required(0, "Offset")
+            validAt = try fields.required(1, "ValidAt")
+            name = try fields.optional(2, "Name")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, offset)
+            fields.add(1, validAt)
+            fields.add(2, ifPresent: name)
+            return fields.structure
+        }
+    }
+
+    public struct DSTOffsetStruct: ClusterStruct {
+        public var offset: Int32
+        public var validStarting: UInt64
+        public var validUntil: Nullable<UInt64>
+
+        public init(offset: Int32, validStarting: UInt64, validUntil: Nullable<UInt64>) {
+            self.offset = offset
+            self.validStarting = validStarting
+            self.validUntil = validUntil
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            offset = try fields.required(0, "Offset")
+            validStarting = try fields.required(1, "ValidStarting")
+            validUntil = try fields.required(2, "ValidUntil")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, offset)
+            fields.add(1, validStarting)
+            fields.add(2, validUntil)
+            return fields.structure
+        }
+    }
+}
+
+// Commands.
+extension TimeSynchronization {
+    public struct SetUTCTime: CommandRequest {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var utcTime: UInt64
+        public var granularity: GranularityEnum
+        public var timeSource: TimeSourceEnum?
+
+        public init(utcTime: UInt64, granularity: GranularityEnum, timeSource: TimeSourceEnum? = nil) {
+            self.utcTime = utcTime
+            self.granularity = granularity
+            self.timeSource = timeSource
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            utcTime = try fields.required(0, "UTCTime")
+            granularity = try fields.required(1, "Granularity")
+            timeSource = try fields.optional(2, "TimeSource")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, utcTime)
+            fields.add(1, granularity)
+            fields.add(2, ifPresent: timeSource)
+            return fields.structure
+        }
+    }
+
+    public struct SetTrustedTimeSource: CommandRequest {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var trustedTimeSource: Nullable<FabricScopedTrustedTimeSourceStruct>
+
+        public init(trustedTimeSource: Nullable<FabricScopedTrustedTimeSourceStruct>) {
+            self.trustedTimeSource = trustedTimeSource
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            trustedTimeSource = try fields.required(0, "TrustedTimeSource")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, trustedTimeSource)
+            return fields.structure
+        }
+    }
+
+    public struct SetTimeZone: CommandRequest {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: CommandID = 0x02
+        public typealias Response = SetTimeZoneResponse
+        public static let isTimed = false
+        public var timeZone: [TimeZoneStruct]
+
+        public init(timeZone: [TimeZoneStruct]) {
+            self.timeZone = timeZone
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            timeZone = try fields.required(0, "TimeZone")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, timeZone)
+            return fields.structure
+        }
+    }
+
+    public struct SetTimeZoneResponse: CommandPayload {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: CommandID = 0x03
+        public var dstOffsetsRequired: Bool
+
+        public init(dstOffsetsRequired: Bool) {
+            self.dstOffsetsRequired = dstOffsetsRequired
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            dstOffsetsRequired = try fields.required(0, "DstOffsetsRequired")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, dstOffsetsRequired)
+            return fields.structure
+        }
+    }
+
+    public struct SetDSTOffset: CommandRequest {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: CommandID = 0x04
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var dstOffset: [DSTOffsetStruct]
+
+        public init(dstOffset: [DSTOffsetStruct]) {
+            self.dstOffset = dstOffset
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            dstOffset = try fields.required(0, "DSTOffset")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, dstOffset)
+            return fields.structure
+        }
+    }
+
+    public struct SetDefaultNTP: CommandRequest {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var defaultNTP: Nullable<String>
+
+        public init(defaultNTP: Nullable<String>) {
+            self.defaultNTP = defaultNTP
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            defaultNTP = try fields.required(0, "DefaultNTP")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, defaultNTP)
+            return fields.structure
+        }
+    }
+}
+
+// Events.
+extension TimeSynchronization {
+    public struct DSTTableEmpty: EventPayload {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: EventID = 0x00
+        public static let priority = EventPriority.info
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct DSTStatus: EventPayload {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: EventID = 0x01
+        public static let priority = EventPriority.info
+        public var dstOffsetActive: Bool
+
+        public init(dstOffsetActive: Bool) {
+            self.dstOffsetActive = dstOffsetActive
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            dstOffsetActive = try fields.required(0, "DSTOffsetActive")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, dstOffsetActive)
+            return fields.structure
+        }
+    }
+
+    public struct TimeZoneStatus: EventPayload {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: EventID = 0x02
+        public static let priority = EventPriority.info
+        public var offset: Int32
+        public var name: String?
+
+        public init(offset: Int32, name: String? = nil) {
+            self.offset = offset
+            self.name = name
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv)
+            offset = try fields.required(0, "Offset")
+            name = try fields.optional(1, "Name")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, offset)
+            fields.add(1, ifPresent: name)
+            return fields.structure
+        }
+    }
+
+    public struct TimeFailure: EventPayload {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: EventID = 0x03
+        public static let priority = EventPriority.info
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct MissingTrustedTimeSource: EventPayload {
+        public static let cluster: ClusterID = 0x0038
+        public static let id: EventID = 0x04
+        public static let priority = EventPriority.info
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv) }
+        public var tlv: TLVValue { .structure([]) }
+    }
 }

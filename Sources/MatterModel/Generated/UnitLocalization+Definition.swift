@@ -27,12 +27,11 @@ extension UnitLocalization {
     }
 
     enum Types {
-        static let tempUnitEnum = TypeReference(
-            "TempUnitEnum",
-            .enumeration(EnumDefinition("TempUnitEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Fahrenheit"),
-                EnumDefinition.Item(1, "Celsius"),
-                EnumDefinition.Item(2, "Kelvin"),
-            ])))
+        static let tempUnitEnum = TypeReference("TempUnitEnum", .enumeration(tempUnitEnumDefinition))
+        static let tempUnitEnumDefinition = EnumDefinition("TempUnitEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Fahrenheit"),
+            EnumDefinition.Item(1, "Celsius"),
+            EnumDefinition.Item(2, "Kelvin"),
+        ])
     }
 }

@@ -18,4 +18,13 @@ public enum UnitLocalization {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         public static let temperatureUnit = Feature(rawValue: 1 << 0)
     }
+
+    public struct TempUnitEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let fahrenheit = TempUnitEnum(rawValue: 0)
+        public static let celsius = TempUnitEnum(rawValue: 1)
+        public static let kelvin = TempUnitEnum(rawValue: 2)
+        public static var definition: EnumDefinition { Types.tempUnitEnumDefinition }
+    }
 }

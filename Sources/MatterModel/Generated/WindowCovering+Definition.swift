@@ -75,98 +75,91 @@ extension WindowCovering {
     }
 
     enum Types {
-        static let typeEnum = TypeReference(
-            "TypeEnum",
-            .enumeration(EnumDefinition("TypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "Rollershade", Conformance("LF & !TL")),
-                EnumDefinition.Item(1, "Rollershade2Motor", Conformance("LF & !TL")),
-                EnumDefinition.Item(2, "RollershadeExterior", Conformance("LF & !TL")),
-                EnumDefinition.Item(3, "RollershadeExterior2Motor", Conformance("LF & !TL")),
-                EnumDefinition.Item(4, "Drapery", Conformance("LF & !TL")),
-                EnumDefinition.Item(5, "Awning", Conformance("LF & !TL")),
-                EnumDefinition.Item(6, "Shutter", Conformance("LF | TL")),
-                EnumDefinition.Item(7, "TiltBlindTiltOnly", Conformance("!LF & TL")),
-                EnumDefinition.Item(8, "TiltBlindLift", Conformance("LF & TL")),
-                EnumDefinition.Item(9, "ProjectorScreen", Conformance("LF & !TL")),
-                EnumDefinition.Item(255, "Unknown", .optional),
-            ])))
-        static let endProductTypeEnum = TypeReference(
-            "EndProductTypeEnum",
-            .enumeration(EnumDefinition("EndProductTypeEnum", bytes: 1, items: [
-                EnumDefinition.Item(0, "RollerShade", Conformance("LF")),
-                EnumDefinition.Item(1, "RomanShade", Conformance("LF")),
-                EnumDefinition.Item(2, "BalloonShade", Conformance("LF")),
-                EnumDefinition.Item(3, "WovenWood", Conformance("LF")),
-                EnumDefinition.Item(4, "PleatedShade", Conformance("LF")),
-                EnumDefinition.Item(5, "CellularShade", Conformance("LF")),
-                EnumDefinition.Item(6, "LayeredShade", Conformance("LF")),
-                EnumDefinition.Item(7, "LayeredShade2D", Conformance("LF")),
-                EnumDefinition.Item(8, "SheerShade", Conformance("LF & TL")),
-                EnumDefinition.Item(9, "TiltOnlyInteriorBlind", Conformance("TL")),
-                EnumDefinition.Item(10, "InteriorBlind", Conformance("LF & TL")),
-                EnumDefinition.Item(11, "VerticalBlindStripCurtain", Conformance("LF & TL")),
-                EnumDefinition.Item(12, "InteriorVenetianBlind", Conformance("LF & TL")),
-                EnumDefinition.Item(13, "ExteriorVenetianBlind", Conformance("LF & TL")),
-                EnumDefinition.Item(14, "LateralLeftCurtain", Conformance("LF")),
-                EnumDefinition.Item(15, "LateralRightCurtain", Conformance("LF")),
-                EnumDefinition.Item(16, "CentralCurtain", Conformance("LF")),
-                EnumDefinition.Item(17, "RollerShutter", Conformance("LF")),
-                EnumDefinition.Item(18, "ExteriorVerticalScreen", Conformance("LF")),
-                EnumDefinition.Item(19, "AwningTerracePatio", Conformance("LF")),
-                EnumDefinition.Item(20, "AwningVerticalScreen", Conformance("LF")),
-                EnumDefinition.Item(21, "TiltOnlyPergola", Conformance("LF | TL")),
-                EnumDefinition.Item(22, "SwingingShutter", Conformance("LF | TL")),
-                EnumDefinition.Item(23, "SlidingShutter", Conformance("LF | TL")),
-                EnumDefinition.Item(255, "Unknown", .optional),
-            ])))
-        static let movementStatus = TypeReference(
-            "MovementStatus",
-            .enumeration(EnumDefinition("MovementStatus", bytes: 1, items: [
-                EnumDefinition.Item(0, "Stopped"),
-                EnumDefinition.Item(1, "Opening"),
-                EnumDefinition.Item(2, "Closing"),
-            ])))
-        static let configStatusBitmap = TypeReference(
-            "ConfigStatusBitmap",
-            .bitmap(BitmapDefinition("ConfigStatusBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "Operational"),
-                BitmapDefinition.Field(1...1, "OnlineReserved"),
-                BitmapDefinition.Field(2...2, "LiftMovementReversed"),
-                BitmapDefinition.Field(3...3, "LiftPositionAware"),
-                BitmapDefinition.Field(4...4, "TiltPositionAware"),
-                BitmapDefinition.Field(5...5, "LiftEncoderControlled"),
-                BitmapDefinition.Field(6...6, "TiltEncoderControlled"),
-            ])))
-        static let modeBitmap = TypeReference(
-            "ModeBitmap",
-            .bitmap(BitmapDefinition("ModeBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...0, "MotorDirectionReversed"),
-                BitmapDefinition.Field(1...1, "CalibrationMode"),
-                BitmapDefinition.Field(2...2, "MaintenanceMode"),
-                BitmapDefinition.Field(3...3, "LEDFeedback"),
-            ])))
-        static let operationalStatusBitmap = TypeReference(
-            "OperationalStatusBitmap",
-            .bitmap(BitmapDefinition("OperationalStatusBitmap", bytes: 1, fields: [
-                BitmapDefinition.Field(0...1, "Global"),
-                BitmapDefinition.Field(2...3, "Lift"),
-                BitmapDefinition.Field(4...5, "Tilt"),
-            ])))
-        static let safetyStatusBitmap = TypeReference(
-            "SafetyStatusBitmap",
-            .bitmap(BitmapDefinition("SafetyStatusBitmap", bytes: 2, fields: [
-                BitmapDefinition.Field(0...0, "RemoteLockout"),
-                BitmapDefinition.Field(1...1, "TamperDetection"),
-                BitmapDefinition.Field(2...2, "FailedCommunication"),
-                BitmapDefinition.Field(3...3, "PositionFailure"),
-                BitmapDefinition.Field(4...4, "ThermalProtection"),
-                BitmapDefinition.Field(5...5, "ObstacleDetected"),
-                BitmapDefinition.Field(6...6, "Power"),
-                BitmapDefinition.Field(7...7, "StopInput"),
-                BitmapDefinition.Field(8...8, "MotorJammed"),
-                BitmapDefinition.Field(9...9, "HardwareFailure"),
-                BitmapDefinition.Field(10...10, "ManualOperation"),
-                BitmapDefinition.Field(11...11, "Protection"),
-            ])))
+        static let typeEnum = TypeReference("TypeEnum", .enumeration(typeEnumDefinition))
+        static let typeEnumDefinition = EnumDefinition("TypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "Rollershade", Conformance("LF & !TL")),
+            EnumDefinition.Item(1, "Rollershade2Motor", Conformance("LF & !TL")),
+            EnumDefinition.Item(2, "RollershadeExterior", Conformance("LF & !TL")),
+            EnumDefinition.Item(3, "RollershadeExterior2Motor", Conformance("LF & !TL")),
+            EnumDefinition.Item(4, "Drapery", Conformance("LF & !TL")),
+            EnumDefinition.Item(5, "Awning", Conformance("LF & !TL")),
+            EnumDefinition.Item(6, "Shutter", Conformance("LF | TL")),
+            EnumDefinition.Item(7, "TiltBlindTiltOnly", Conformance("!LF & TL")),
+            EnumDefinition.Item(8, "TiltBlindLift", Conformance("LF & TL")),
+            EnumDefinition.Item(9, "ProjectorScreen", Conformance("LF & !TL")),
+            EnumDefinition.Item(255, "Unknown", .optional),
+        ])
+        static let endProductTypeEnum = TypeReference("EndProductTypeEnum", .enumeration(endProductTypeEnumDefinition))
+        static let endProductTypeEnumDefinition = EnumDefinition("EndProductTypeEnum", bytes: 1, items: [
+            EnumDefinition.Item(0, "RollerShade", Conformance("LF")),
+            EnumDefinition.Item(1, "RomanShade", Conformance("LF")),
+            EnumDefinition.Item(2, "BalloonShade", Conformance("LF")),
+            EnumDefinition.Item(3, "WovenWood", Conformance("LF")),
+            EnumDefinition.Item(4, "PleatedShade", Conformance("LF")),
+            EnumDefinition.Item(5, "CellularShade", Conformance("LF")),
+            EnumDefinition.Item(6, "LayeredShade", Conformance("LF")),
+            EnumDefinition.Item(7, "LayeredShade2D", Conformance("LF")),
+            EnumDefinition.Item(8, "SheerShade", Conformance("LF & TL")),
+            EnumDefinition.Item(9, "TiltOnlyInteriorBlind", Conformance("TL")),
+            EnumDefinition.Item(10, "InteriorBlind", Conformance("LF & TL")),
+            EnumDefinition.Item(11, "VerticalBlindStripCurtain", Conformance("LF & TL")),
+            EnumDefinition.Item(12, "InteriorVenetianBlind", Conformance("LF & TL")),
+            EnumDefinition.Item(13, "ExteriorVenetianBlind", Conformance("LF & TL")),
+            EnumDefinition.Item(14, "LateralLeftCurtain", Conformance("LF")),
+            EnumDefinition.Item(15, "LateralRightCurtain", Conformance("LF")),
+            EnumDefinition.Item(16, "CentralCurtain", Conformance("LF")),
+            EnumDefinition.Item(17, "RollerShutter", Conformance("LF")),
+            EnumDefinition.Item(18, "ExteriorVerticalScreen", Conformance("LF")),
+            EnumDefinition.Item(19, "AwningTerracePatio", Conformance("LF")),
+            EnumDefinition.Item(20, "AwningVerticalScreen", Conformance("LF")),
+            EnumDefinition.Item(21, "TiltOnlyPergola", Conformance("LF | TL")),
+            EnumDefinition.Item(22, "SwingingShutter", Conformance("LF | TL")),
+            EnumDefinition.Item(23, "SlidingShutter", Conformance("LF | TL")),
+            EnumDefinition.Item(255, "Unknown", .optional),
+        ])
+        static let movementStatus = TypeReference("MovementStatus", .enumeration(movementStatusDefinition))
+        static let movementStatusDefinition = EnumDefinition("MovementStatus", bytes: 1, items: [
+            EnumDefinition.Item(0, "Stopped"),
+            EnumDefinition.Item(1, "Opening"),
+            EnumDefinition.Item(2, "Closing"),
+        ])
+        static let configStatusBitmap = TypeReference("ConfigStatusBitmap", .bitmap(configStatusBitmapDefinition))
+        static let configStatusBitmapDefinition = BitmapDefinition("ConfigStatusBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "Operational"),
+            BitmapDefinition.Field(1...1, "OnlineReserved"),
+            BitmapDefinition.Field(2...2, "LiftMovementReversed"),
+            BitmapDefinition.Field(3...3, "LiftPositionAware"),
+            BitmapDefinition.Field(4...4, "TiltPositionAware"),
+            BitmapDefinition.Field(5...5, "LiftEncoderControlled"),
+            BitmapDefinition.Field(6...6, "TiltEncoderControlled"),
+        ])
+        static let modeBitmap = TypeReference("ModeBitmap", .bitmap(modeBitmapDefinition))
+        static let modeBitmapDefinition = BitmapDefinition("ModeBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...0, "MotorDirectionReversed"),
+            BitmapDefinition.Field(1...1, "CalibrationMode"),
+            BitmapDefinition.Field(2...2, "MaintenanceMode"),
+            BitmapDefinition.Field(3...3, "LEDFeedback"),
+        ])
+        static let operationalStatusBitmap = TypeReference("OperationalStatusBitmap", .bitmap(operationalStatusBitmapDefinition))
+        static let operationalStatusBitmapDefinition = BitmapDefinition("OperationalStatusBitmap", bytes: 1, fields: [
+            BitmapDefinition.Field(0...1, "Global"),
+            BitmapDefinition.Field(2...3, "Lift"),
+            BitmapDefinition.Field(4...5, "Tilt"),
+        ])
+        static let safetyStatusBitmap = TypeReference("SafetyStatusBitmap", .bitmap(safetyStatusBitmapDefinition))
+        static let safetyStatusBitmapDefinition = BitmapDefinition("SafetyStatusBitmap", bytes: 2, fields: [
+            BitmapDefinition.Field(0...0, "RemoteLockout"),
+            BitmapDefinition.Field(1...1, "TamperDetection"),
+            BitmapDefinition.Field(2...2, "FailedCommunication"),
+            BitmapDefinition.Field(3...3, "PositionFailure"),
+            BitmapDefinition.Field(4...4, "ThermalProtection"),
+            BitmapDefinition.Field(5...5, "ObstacleDetected"),
+            BitmapDefinition.Field(6...6, "Power"),
+            BitmapDefinition.Field(7...7, "StopInput"),
+            BitmapDefinition.Field(8...8, "MotorJammed"),
+            BitmapDefinition.Field(9...9, "HardwareFailure"),
+            BitmapDefinition.Field(10...10, "ManualOperation"),
+            BitmapDefinition.Field(11...11, "Protection"),
+        ])
     }
 }

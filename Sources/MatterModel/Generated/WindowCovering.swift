@@ -53,4 +53,248 @@ public enum WindowCovering {
         public static let absolutePosition = Feature(rawValue: 1 << 3)
         public static let positionAwareTilt = Feature(rawValue: 1 << 4)
     }
+
+    public struct TypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let rollershade = TypeEnum(rawValue: 0)
+        public static let rollershade2Motor = TypeEnum(rawValue: 1)
+        public static let rollershadeExterior = TypeEnum(rawValue: 2)
+        public static let rollershadeExterior2Motor = TypeEnum(rawValue: 3)
+        public static let drapery = TypeEnum(rawValue: 4)
+        public static let awning = TypeEnum(rawValue: 5)
+        public static let shutter = TypeEnum(rawValue: 6)
+        public static let tiltBlindTiltOnly = TypeEnum(rawValue: 7)
+        public static let tiltBlindLift = TypeEnum(rawValue: 8)
+        public static let projectorScreen = TypeEnum(rawValue: 9)
+        public static let unknown = TypeEnum(rawValue: 255)
+        public static var definition: EnumDefinition { Types.typeEnumDefinition }
+    }
+
+    public struct EndProductTypeEnum: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let rollerShade = EndProductTypeEnum(rawValue: 0)
+        public static let romanShade = EndProductTypeEnum(rawValue: 1)
+        public static let balloonShade = EndProductTypeEnum(rawValue: 2)
+        public static let wovenWood = EndProductTypeEnum(rawValue: 3)
+        public static let pleatedShade = EndProductTypeEnum(rawValue: 4)
+        public static let cellularShade = EndProductTypeEnum(rawValue: 5)
+        public static let layeredShade = EndProductTypeEnum(rawValue: 6)
+        public static let layeredShade2D = EndProductTypeEnum(rawValue: 7)
+        public static let sheerShade = EndProductTypeEnum(rawValue: 8)
+        public static let tiltOnlyInteriorBlind = EndProductTypeEnum(rawValue: 9)
+        public static let interiorBlind = EndProductTypeEnum(rawValue: 10)
+        public static let verticalBlindStripCurtain = EndProductTypeEnum(rawValue: 11)
+        public static let interiorVenetianBlind = EndProductTypeEnum(rawValue: 12)
+        public static let exteriorVenetianBlind = EndProductTypeEnum(rawValue: 13)
+        public static let lateralLeftCurtain = EndProductTypeEnum(rawValue: 14)
+        public static let lateralRightCurtain = EndProductTypeEnum(rawValue: 15)
+        public static let centralCurtain = EndProductTypeEnum(rawValue: 16)
+        public static let rollerShutter = EndProductTypeEnum(rawValue: 17)
+        public static let exteriorVerticalScreen = EndProductTypeEnum(rawValue: 18)
+        public static let awningTerracePatio = EndProductTypeEnum(rawValue: 19)
+        public static let awningVerticalScreen = EndProductTypeEnum(rawValue: 20)
+        public static let tiltOnlyPergola = EndProductTypeEnum(rawValue: 21)
+        public static let swingingShutter = EndProductTypeEnum(rawValue: 22)
+        public static let slidingShutter = EndProductTypeEnum(rawValue: 23)
+        public static let unknown = EndProductTypeEnum(rawValue: 255)
+        public static var definition: EnumDefinition { Types.endProductTypeEnumDefinition }
+    }
+
+    public struct MovementStatus: ClusterEnum {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let stopped = MovementStatus(rawValue: 0)
+        public static let opening = MovementStatus(rawValue: 1)
+        public static let closing = MovementStatus(rawValue: 2)
+        public static var definition: EnumDefinition { Types.movementStatusDefinition }
+    }
+
+    public struct ConfigStatusBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let operational = ConfigStatusBitmap(rawValue: 1 << 0)
+        public static let onlineReserved = ConfigStatusBitmap(rawValue: 1 << 1)
+        public static let liftMovementReversed = ConfigStatusBitmap(rawValue: 1 << 2)
+        public static let liftPositionAware = ConfigStatusBitmap(rawValue: 1 << 3)
+        public static let tiltPositionAware = ConfigStatusBitmap(rawValue: 1 << 4)
+        public static let liftEncoderControlled = ConfigStatusBitmap(rawValue: 1 << 5)
+        public static let tiltEncoderControlled = ConfigStatusBitmap(rawValue: 1 << 6)
+        public static var definition: BitmapDefinition { Types.configStatusBitmapDefinition }
+    }
+
+    public struct ModeBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let motorDirectionReversed = ModeBitmap(rawValue: 1 << 0)
+        public static let calibrationMode = ModeBitmap(rawValue: 1 << 1)
+        public static let maintenanceMode = ModeBitmap(rawValue: 1 << 2)
+        public static let ledFeedback = ModeBitmap(rawValue: 1 << 3)
+        public static var definition: BitmapDefinition { Types.modeBitmapDefinition }
+    }
+
+    public struct OperationalStatusBitmap: ClusterBitmap {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// The number in bits 0 to 1.
+        public var global: UInt8 {
+            get { number(0...1) }
+            set { self = OperationalStatusBitmap(rawValue: with(newValue, in: 0...1)) }
+        }
+        /// The number in bits 2 to 3.
+        public var lift: UInt8 {
+            get { number(2...3) }
+            set { self = OperationalStatusBitmap(rawValue: with(newValue, in: 2...3)) }
+        }
+        /// The number in bits 4 to 5.
+        public var tilt: UInt8 {
+            get { number(4...5) }
+            set { self = OperationalStatusBitmap(rawValue: with(newValue, in: 4...5)) }
+        }
+        public static var definition: BitmapDefinition { Types.operationalStatusBitmapDefinition }
+    }
+
+    public struct SafetyStatusBitmap: ClusterBitmap {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let remoteLockout = SafetyStatusBitmap(rawValue: 1 << 0)
+        public static let tamperDetection = SafetyStatusBitmap(rawValue: 1 << 1)
+        public static let failedCommunication = SafetyStatusBitmap(rawValue: 1 << 2)
+        public static let positionFailure = SafetyStatusBitmap(rawValue: 1 << 3)
+        public static let thermalProtection = SafetyStatusBitmap(rawValue: 1 << 4)
+        public static let obstacleDetected = SafetyStatusBitmap(rawValue: 1 << 5)
+        public static let power = SafetyStatusBitmap(rawValue: 1 << 6)
+        public static let stopInput = SafetyStatusBitmap(rawValue: 1 << 7)
+        public static let motorJammed = SafetyStatusBitmap(rawValue: 1 << 8)
+        public static let hardwareFailure = SafetyStatusBitmap(rawValue: 1 << 9)
+        public static let manualOperation = SafetyStatusBitmap(rawValue: 1 << 10)
+        public static let protection = SafetyStatusBitmap(rawValue: 1 << 11)
+        public static var definition: BitmapDefinition { Types.safetyStatusBitmapDefinition }
+    }
+}
+
+// Commands.
+extension WindowCovering {
+    public struct UpOrOpen: CommandRequest {
+        public static let cluster: ClusterID = 0x0102
+        public static let id: CommandID = 0x00
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct DownOrClose: CommandRequest {
+        public static let cluster: ClusterID = 0x0102
+        public static let id: CommandID = 0x01
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct StopMotion: CommandRequest {
+        public static let cluster: ClusterID = 0x0102
+        public static let id: CommandID = 0x02
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public init() {}
+        public init(tlv: TLVValue) throws(Status) { _ = try StructureReader(tlv, failure: .invalidCommand) }
+        public var tlv: TLVValue { .structure([]) }
+    }
+
+    public struct GoToLiftValue: CommandRequest {
+        public static let cluster: ClusterID = 0x0102
+        public static let id: CommandID = 0x04
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var liftValue: UInt16
+
+        public init(liftValue: UInt16) {
+            self.liftValue = liftValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            liftValue = try fields.required(0, "LiftValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, liftValue)
+            return fields.structure
+        }
+    }
+
+    public struct GoToLiftPercentage: CommandRequest {
+        public static let cluster: ClusterID = 0x0102
+        public static let id: CommandID = 0x05
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var liftPercent100thsValue: UInt16
+
+        public init(liftPercent100thsValue: UInt16) {
+            self.liftPercent100thsValue = liftPercent100thsValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            liftPercent100thsValue = try fields.required(0, "LiftPercent100thsValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, liftPercent100thsValue)
+            return fields.structure
+        }
+    }
+
+    public struct GoToTiltValue: CommandRequest {
+        public static let cluster: ClusterID = 0x0102
+        public static let id: CommandID = 0x07
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var tiltValue: UInt16
+
+        public init(tiltValue: UInt16) {
+            self.tiltValue = tiltValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            tiltValue = try fields.required(0, "TiltValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, tiltValue)
+            return fields.structure
+        }
+    }
+
+    public struct GoToTiltPercentage: CommandRequest {
+        public static let cluster: ClusterID = 0x0102
+        public static let id: CommandID = 0x08
+        public typealias Response = StatusOnly
+        public static let isTimed = false
+        public var tiltPercent100thsValue: UInt16
+
+        public init(tiltPercent100thsValue: UInt16) {
+            self.tiltPercent100thsValue = tiltPercent100thsValue
+        }
+
+        public init(tlv: TLVValue) throws(Status) {
+            let fields = try StructureReader(tlv, failure: .invalidCommand)
+            tiltPercent100thsValue = try fields.required(0, "TiltPercent100thsValue")
+        }
+
+        public var tlv: TLVValue {
+            var fields = StructureBuilder()
+            fields.add(0, tiltPercent100thsValue)
+            return fields.structure
+        }
+    }
 }
