@@ -1,0 +1,5 @@
+import MatterModel
+
+extension ClusterFactory {
+    static let lightingMakers: [ClusterID: Maker] = [:]
+}

@@ -1,0 +1,5 @@
+import MatterModel
+
+extension ClusterFactory {
+    static let utilityMakers: [ClusterID: Maker] = [:]
+}

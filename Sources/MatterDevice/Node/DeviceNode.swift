@@ -1,0 +1,162 @@
+import HearthTime
+import MatterInteraction
+import MatterMessage
+import MatterModel
+import MatterTLV
+
+/// What a device asks of whoever hosts it: things that lie outside the data model.
+public protocol DeviceHost: AnyObject {
+    /// A fabric came, went, or has new credentials: identities and advertisements follow.
+    func fabricsChanged()
+    /// The commissioning window opened or closed: the advertisement and the pairing protocol follow.
+    func commissioningWindowChanged()
+    /// Ends the sessions of a fabric; `spared` is closed too, but after its answer has gone out.
+    func closeSessions(of fabric: FabricIndex, sparing spared: Session?)
+    /// Ends the pairing session, if there is one.
+    func closePairingSession()
+}
+
+/// A device: a node with its endpoints and the behaviour of every cluster on them. Knows no sockets and no files.
+///
+/// Belongs to the timeline's thread. Endpoints can come and go at run time.
+public final class DeviceNode: NodeServer {
+    public let environment: DeviceEnvironment
+    public private(set) var endpoints: [EndpointServer] = []
+    public let events: EventLog
+    /// Commands in one invoke request, at most.
+    public var maximumPathsPerInvoke = 1
+    public weak var host: (any DeviceHost)?
+    /// The server that reports changes; set by the host.
+    public weak var interactions: InteractionServer?
+    /// Decides who may do what; nil grants everything and is for tests of single clusters.
+    public var accessControl: (any AccessDecision)?
+    /// Sees every change of an attribute: the journal.
+    public var onAttributeChanged: ((AttributePath) -> Void)?
+    public private(set) var isRunning = false
+    /// When the node began to run; events of a node without wall time count from here.
+    public private(set) var started: ModelInstant
+
+    private var byID: [EndpointID: EndpointServer] = [:]
+    private var timers: Set<Token> = []
+
+    public init(environment: DeviceEnvironment) {
+        self.environment = environment
+        started = environment.now
+        let stored = environment.store.value(for: "event-boundary").flatMap { try? TLVValue(decoding: $0).unsigned }
+        events = EventLog(boundary: stored ?? 0)
+        events.reserve = { [unowned environment] in environment.store.put(TLVValue.unsigned($0).encoded(), for: "event-boundary") }
+        events.onRecord = { [weak self] in self?.interactions?.eventRecorded($0) }
+    }
+
+    // MARK: Endpoints
+
+    public func endpoint(_ id: EndpointID) -> EndpointServer? { byID[id] }
+
+    /// Adds an endpoint; when the node runs, its clusters start.
+    public func add(_ endpoint: EndpointServer) {
+        guard byID[endpoint.id] == nil else { return }
+        byID[endpoint.id] = endpoint
+        endpoints.append(endpoint)
+        endpoints.sort { $0.id < $1.id }
+        if isRunning { for cluster in endpoint.clusters { (cluster as? Cluster)?.start() } }
+        partsChanged()
+    }
+
+    /// Removes an endpoint with its clusters.
+    public func removeEndpoint(_ id: EndpointID) {
+        guard let endpoint = byID.removeValue(forKey: id) else { return }
+        endpoints.removeAll { $0.id == id }
+        if isRunning { for cluster in endpoint.clusters { (cluster as? Cluster)?.stop() } }
+        partsChanged()
+    }
+
+    /// The cluster of a kind on an endpoint, for clusters that act together.
+    public func cluster<Kind: Cluster>(_ kind: Kind.Type, at endpoint: EndpointID) -> Kind? {
+        for cluster in byID[endpoint]?.clusters ?? [] { if let match = cluster as? Kind { return match } }
+        return nil
+    }
+
+    /// Every cluster of a kind on the node, in the order of endpoints.
+    public func clusters<Kind>(_ kind: Kind.Type) -> [Kind] {
+        endpoints.flatMap { endpoint in endpoint.clusters.compactMap { $0 as? Kind } }
+    }
+
+    private func partsChanged() {
+        guard isRunning else { return }
+        for endpoint in endpoints {
+            (endpoint.cluster(Descriptor.id) as? Cluster)?.touch(Descriptor.Attributes.partsList)
+        }
+    }
+
+    // MARK: Running
+
+    /// Starts every cluster, endpoint by endpoint.
+    public func start() {
+        guard !isRunning else { return }
+        isRunning = true
+        started = environment.now
+        for endpoint in endpoints { for cluster in endpoint.clusters { (cluster as? Cluster)?.start() } }
+    }
+
+    /// Stops every cluster and cancels all timers: the power is gone.
+    public func stop() {
+        guard isRunning else { return }
+        isRunning = false
+        for endpoint in endpoints { for cluster in endpoint.clusters { (cluster as? Cluster)?.stop() } }
+        for timer in timers { environment.timeline.cancel(timer) }
+        timers = []
+        interactions?.stop()
+    }
+
+    @discardableResult
+    func after(_ delay: Duration, _ body: @escaping () -> Void) -> Token {
+        let slot = TimerSlot()
+        let token = environment.timeline.after(delay, origin: environment.origin) { [weak self] in
+            if let token = slot.token { self?.timers.remove(token) }
+            body()
+        }
+        slot.token = token
+        timers.insert(token)
+        return token
+    }
+
+    func cancel(_ token: Token) {
+        timers.remove(token)
+        environment.timeline.cancel(token)
+    }
+
+    /// Lets a timer's body know its own token.
+    private final class TimerSlot { var token: Token? }
+
+    // MARK: What clusters tell
+
+    func attributeChanged(_ path: AttributePath) {
+        guard isRunning else { return }
+        onAttributeChanged?(path)
+        interactions?.attributeChanged(path)
+    }
+
+    func record(_ path: EventPath, priority: EventPriority, fields: TLVValue, fabric: FabricIndex?) -> EventNumber {
+        let milliseconds = environment.wall.wholeNanoseconds / 1_000_000
+        return events.record(
+            path, priority: priority, timestamp: .epoch(milliseconds: UInt64(max(0, milliseconds))), fields: fields, fabricIndex: fabric)
+    }
+
+    /// A fabric is gone: every cluster forgets what belonged to it.
+    public func forget(_ fabric: FabricIndex) {
+        for cluster in clusters(Cluster.self) { cluster.fabricRemoved(fabric) }
+        events.forget(fabric)
+        interactions?.endSubscriptions(of: fabric)
+    }
+
+    // MARK: NodeServer
+
+    public func allows(_ privilege: Privilege, on cluster: ClusterID, at endpoint: EndpointServer, for peer: SessionContext) -> Bool {
+        accessControl?.allows(privilege, on: cluster, at: endpoint, for: peer) ?? true
+    }
+}
+
+/// Whether a peer has a privilege (Matter Core, 9.10.5).
+public protocol AccessDecision: AnyObject {
+    func allows(_ privilege: Privilege, on cluster: ClusterID, at endpoint: EndpointServer, for peer: SessionContext) -> Bool
+}
