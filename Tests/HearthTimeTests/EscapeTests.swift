@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func theHookRunsForEveryForeignJob() async throws {
-        let log = Log()
+        let log = Lines()
         timeline.onForeignJob { log.add("foreign") }
         defer { timeline.shutdown() }
         await Worker(timeline).work()

@@ -11,7 +11,7 @@ func withTimeline<Result: Sendable>(
 }
 
 /// Collects lines from any thread.
-final class Log: Sendable {
+final class Lines: Sendable {
     private let stored = Locked<[String]>([])
     var lines: [String] { stored.withLock { $0 } }
     func add(_ line: String) { stored.withLock { $0.append(line) } }
@@ -29,4 +29,22 @@ actor Worker {
     private(set) var count = 0
     init(_ timeline: Timeline) { self.timeline = timeline }
     func work() { count += 1 }
+}
+
+extension Timeline {
+    /// Runs `body` on the timeline's thread as one job and returns what it returns.
+    func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { waiting in
+            if !post({ waiting.resume(returning: body()) }) { Issue.record("the timeline has ended") }
+        }
+    }
+}
+
+/// Says on which thread it was let go.
+final class Witness {
+    let timeline: Timeline
+    let log: Lines
+    init(_ timeline: Timeline, _ log: Lines) { (self.timeline, self.log) = (timeline, log) }
+    deinit { log.add(timeline.isCurrentThread ? "dropped here" : "dropped elsewhere") }
+    func see() {}
 }
