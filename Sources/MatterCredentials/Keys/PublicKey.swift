@@ -11,7 +11,7 @@ public final class PublicKey: @unchecked Sendable {
 
     /// - Throws: `invalidPoint` unless `point` is an uncompressed point of P-256.
     public init(point: [UInt8]) throws(CredentialsError) {
-        let info = MatterCertificate.publicKeyInfo(point)
+        let info = X509.publicKeyInfo(point)
         let key = info.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var pointer = buffer.baseAddress
             return d2i_PUBKEY(nil, &pointer, buffer.count)
