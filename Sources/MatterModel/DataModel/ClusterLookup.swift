@@ -5,6 +5,12 @@ extension ClusterDefinition {
         attributes.first { $0.id == id } ?? DataModel.globalAttributes.first { $0.id == id }
     }
 
+    /// Of an attribute that is defined twice, the one that goes with the features.
+    public func attribute(id: AttributeID, features: UInt32) -> AttributeDefinition? {
+        attributes.first { $0.id == id && $0.conformance.evaluate(features: features, of: self).allowsPresence }
+            ?? attribute(id: id)
+    }
+
     public func attribute(named name: String) -> AttributeDefinition? {
         let wanted = DataModel.normalizedName(name)
         return attributes.first { DataModel.normalizedName($0.name) == wanted }

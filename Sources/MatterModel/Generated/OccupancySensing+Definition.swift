@@ -81,7 +81,7 @@ extension OccupancySensing {
         static let holdTimeLimitsStruct = TypeReference(
             "HoldTimeLimitsStruct", .structure(StructDefinition("HoldTimeLimitsStruct", fields: [
                 FieldDefinition(0, "HoldTimeMin", TypeReference("uint16", .unsigned(bytes: 2)), conformance: .mandatory, constraint: Constraint("min 1")),
-                FieldDefinition(1, "HoldTimeMax", TypeReference("uint16", .unsigned(bytes: 2)), conformance: .mandatory, constraint: Constraint("min HoldTimeMin, min 10")),
+                FieldDefinition(1, "HoldTimeMax", TypeReference("uint16", .unsigned(bytes: 2)), conformance: .mandatory, constraint: Constraint("min HoldTimeMin & min 10")),
                 FieldDefinition(2, "HoldTimeDefault", TypeReference("uint16", .unsigned(bytes: 2)), conformance: .mandatory, constraint: Constraint("HoldTimeMin to HoldTimeMax")),
             ])))
     }
