@@ -16,7 +16,8 @@ public final class MemoryLink: MessageLink {
     private var latest = ModelInstant.zero
     private var isClosed = false
     private var isPaused = false
-    private var held: [[UInt8]] = []
+    /// What came while reading was paused, in order; nil is the orderly end.
+    private var held: [[UInt8]?] = []
 
     private init(timeline: Timeline, name: String, maximumMessageSize: Int) {
         (self.timeline, self.maximumMessageSize) = (timeline, maximumMessageSize)
@@ -30,6 +31,14 @@ public final class MemoryLink: MessageLink {
         first.peer = second
         second.peer = first
         return (first, second)
+    }
+
+    deinit {
+        // Elsewhere there is no turn to end it in: whoever drops links on another thread has dropped the timeline too.
+        guard !isClosed, let peer, timeline.isCurrentThread else { return }
+        timeline.after(.zero, origin: origin, phase: .delivery) { [weak peer] in
+            peer?.end(LinkError(.broken, "the peer went away"))
+        }
     }
 
     public func send(_ message: UnsafeRawBufferPointer) {
@@ -55,8 +64,17 @@ public final class MemoryLink: MessageLink {
     public func pauseReading() { isPaused = true }
 
     public func resumeReading() {
+        guard isPaused else { return }
         isPaused = false
-        while !isPaused, !isClosed, !held.isEmpty { arrive(held.removeFirst()) }
+        guard !held.isEmpty else { return }
+        // Not from within this call: the caller may be in the middle of a message.
+        timeline.after(.zero, origin: origin, phase: .delivery) { [weak self] in self?.release() }
+    }
+
+    private func release() {
+        while !isPaused, !isClosed, !held.isEmpty {
+            if let bytes = held.removeFirst() { take(bytes) } else { end(nil) }
+        }
     }
 
     private func deliver(_ what: @escaping (MemoryLink) -> Void) {
@@ -68,12 +86,16 @@ public final class MemoryLink: MessageLink {
 
     private func arrive(_ bytes: [UInt8]) {
         guard !isClosed else { return }
-        if isPaused { return held.append(bytes) }
-        bytes.withUnsafeBytes { onMessage?($0) }
+        // Behind what is still held, even when reading has been resumed.
+        if isPaused || !held.isEmpty { held.append(bytes) } else { take(bytes) }
     }
 
+    private func take(_ bytes: [UInt8]) { bytes.withUnsafeBytes { onMessage?($0) } }
+
+    /// The peer's end. An orderly one comes after what was sent before it; a broken connection loses that.
     private func end(_ error: LinkError?) {
         guard !isClosed else { return }
+        if error == nil, isPaused || !held.isEmpty { return held.append(nil) }
         isClosed = true
         finish(error)
     }
@@ -81,6 +103,7 @@ public final class MemoryLink: MessageLink {
     private func finish(_ error: LinkError?) {
         let callback = onClose
         (onMessage, onClose) = (nil, nil)
+        held = []
         callback?(error)
     }
 }

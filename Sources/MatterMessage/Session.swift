@@ -9,6 +9,8 @@ public final class Session {
     /// Who is at the other end. The pairing protocol raises it from nobody to PASE.
     public var context: SessionContext
     public private(set) var isOpen = true
+    /// This side has ended it; what the peer has sent meanwhile is of no interest.
+    private var isEnding = false
 
     /// The peer begins an exchange with a message. Set `onMessage` of the exchange for what follows, or close it.
     public var onExchange: ((_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer) -> Void)?
@@ -21,8 +23,11 @@ public final class Session {
     private var accepted: [UInt16: Exchange] = [:]
     private var nextExchangeID: UInt16
     private var isPaused = false
-    /// Requests that came while too many exchanges were open; bounded by what one read of the link delivers.
+    /// Requests that came while too many exchanges were open, in order; bounded by what one read of the link delivers.
     private var waiting: [[UInt8]] = []
+    /// Handlers of messages that are running, one within another. What waits is handled when the outermost has returned: a handler
+    /// that closes its exchange must not find another request handled in the middle of its own.
+    private var handlers = 0
     private var scratch: [UInt8] = []
 
     /// - Parameter firstExchangeID: random on a real network; fixed where messages must repeat.
@@ -32,22 +37,38 @@ public final class Session {
         link.onClose = { [weak self] in self?.ended($0) }
     }
 
-    /// Begins an exchange. Its first message decides how the peer handles it.
+    deinit {
+        // A session that its owner let go without ending it: whoever waits in an exchange is told, and nothing keeps itself alive.
+        for exchange in Array(begun.values) + Array(accepted.values) { exchange.sessionEnded(nil) }
+    }
+
+    /// Begins an exchange. Its first message decides how the peer handles it. Closed from the start when the session has ended, or
+    /// when no exchange id is free.
     public func begin(_ protocolID: ProtocolID) -> Exchange {
-        while begun[nextExchangeID] != nil { nextExchangeID &+= 1 }
+        let isPossible = isOpen && !isEnding && begun.count <= UInt16.max
+        while isPossible, begun[nextExchangeID] != nil { nextExchangeID &+= 1 }
         let exchange = Exchange(id: nextExchangeID, isInitiator: true, protocolID: protocolID, session: self)
         nextExchangeID &+= 1
-        if isOpen { begun[exchange.id] = exchange } else { exchange.close() }
+        if isPossible { begun[exchange.id] = exchange } else { exchange.close() }
         return exchange
     }
 
     /// Exchanges that are open, of both sides.
     public var openExchanges: Int { begun.count + accepted.count }
 
-    /// Ends the session after what was sent.
-    public func close() { if isOpen { link.close() } }
-    /// Ends the session at once.
-    public func abort(_ error: LinkError) { if isOpen { link.abort(error) } }
+    /// Ends the session after what was sent. `onEnd` follows; messages that still come are dropped.
+    public func close() {
+        guard isOpen, !isEnding else { return }
+        isEnding = true
+        link.close()
+    }
+
+    /// Ends the session at once. `onEnd` follows with `error`.
+    public func abort(_ error: LinkError) {
+        guard isOpen else { return }
+        isEnding = true
+        link.abort(error)
+    }
 
     func send(_ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer) {
         guard isOpen else { return }
@@ -64,21 +85,27 @@ public final class Session {
     }
 
     private func receive(_ message: UnsafeRawBufferPointer) {
-        guard isOpen else { return }
+        guard isOpen, !isEnding else { return }
         guard let (header, payload) = ProtocolHeader.split(message) else {
-            return link.abort(LinkError(.protocolViolation, "a message of \(message.count) bytes is too short for its header"))
+            return abort(LinkError(.protocolViolation, "a message of \(message.count) bytes is too short for its header"))
         }
         if let filter, !filter(false, header, payload) { return }
+        handlers += 1
+        if header.isInitiator, accepted[header.exchangeID] == nil, accepted.count >= Self.inboundExchangeLimit || !waiting.isEmpty
+        {
+            waiting.append(Array(message))
+            pause()
+        } else {
+            handle(header, payload)
+        }
+        handlers -= 1
+        acceptWaiting()
+    }
+
+    private func handle(_ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer) {
         if header.isInitiator {
-            if let exchange = accepted[header.exchangeID] {
-                guard exchange.protocolID == header.protocolID else { return }
-                exchange.onMessage?(header.opcode, payload)
-            } else if accepted.count >= Self.inboundExchangeLimit {
-                waiting.append(Array(message))
-                pause()
-            } else {
-                accept(header, payload)
-            }
+            guard let exchange = accepted[header.exchangeID] else { return accept(header, payload) }
+            if exchange.protocolID == header.protocolID { exchange.onMessage?(header.opcode, payload) }
         } else if let exchange = begun[header.exchangeID], exchange.protocolID == header.protocolID {
             exchange.onMessage?(header.opcode, payload)
         }
@@ -101,23 +128,31 @@ public final class Session {
     func forget(_ exchange: Exchange) {
         if exchange.isInitiator {
             begun[exchange.id] = nil
-            return
-        }
-        accepted[exchange.id] = nil
-        guard isPaused, isOpen else { return }
-        while accepted.count < Self.inboundExchangeLimit, !waiting.isEmpty {
-            let message = waiting.removeFirst()
-            message.withUnsafeBytes { receiveAgain($0) }
-        }
-        if waiting.isEmpty, accepted.count < Self.inboundExchangeLimit {
-            isPaused = false
-            link.resumeReading()
+        } else {
+            accepted[exchange.id] = nil
+            acceptWaiting()
         }
     }
 
-    private func receiveAgain(_ message: UnsafeRawBufferPointer) {
-        guard let (header, payload) = ProtocolHeader.split(message), accepted[header.exchangeID] == nil else { return }
-        accept(header, payload)
+    /// Handles what waited, in order, while there is room; then reads on.
+    private func acceptWaiting() {
+        guard isPaused, handlers == 0 else { return }
+        handlers += 1
+        while isOpen, !isEnding, let message = waiting.first {
+            let isHandled = message.withUnsafeBytes { bytes in
+                guard let (header, payload) = ProtocolHeader.split(bytes),
+                    accepted[header.exchangeID] != nil || accepted.count < Self.inboundExchangeLimit
+                else { return false }
+                waiting.removeFirst()
+                handle(header, payload)
+                return true
+            }
+            guard isHandled else { break }
+        }
+        handlers -= 1
+        guard isOpen, !isEnding, waiting.isEmpty, accepted.count < Self.inboundExchangeLimit else { return }
+        isPaused = false
+        link.resumeReading()
     }
 
     private func ended(_ error: LinkError?) {

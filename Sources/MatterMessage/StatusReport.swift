@@ -49,7 +49,8 @@ public struct StatusReport: Hashable, Sendable {
         func short(at place: Int) -> UInt16 { UInt16(payload[place]) | UInt16(payload[place + 1]) << 8 }
         guard let general = GeneralCode(rawValue: short(at: 0)) else { return nil }
         self.init(
-            general, protocolID: ProtocolID(vendor: short(at: 4), short(at: 2)), code: short(at: 6), data: Array(payload.dropFirst(8)))
+            general, protocolID: ProtocolID(vendor: short(at: 4), short(at: 2)), code: short(at: 6),
+            data: Array(payload.dropFirst(8)))
     }
 }
 

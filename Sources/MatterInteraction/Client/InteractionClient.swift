@@ -56,7 +56,8 @@ public final class InteractionClient {
     ) async throws -> [CommandAnswer] {
         var answers: [CommandAnswer] = []
         let request = InvokeRequest(commands, isTimed: timed != nil)
-        return try await converse(.invokeRequest, request.payload, limit, timed: timed, delay: delay) { exchange, opcode, payload in
+        return try await converse(.invokeRequest, request.payload, limit, timed: timed, delay: delay) {
+            exchange, opcode, payload in
             guard opcode == .invokeResponse else { return nil }
             let response = try InvokeResponse(decoding: payload)
             answers += response.answers
@@ -66,7 +67,9 @@ public final class InteractionClient {
     }
 
     /// Subscribes; what comes later goes to the subscription's callbacks.
-    public func subscribe(_ request: SubscribeRequest, limit: Duration? = nil) async throws -> (ClientSubscription, ReportAccumulator) {
+    public func subscribe(_ request: SubscribeRequest, limit: Duration? = nil) async throws -> (
+        ClientSubscription, ReportAccumulator
+    ) {
         var report = ReportAccumulator()
         return try await converse(.subscribeRequest, request.payload, limit) { [self] exchange, opcode, payload in
             switch opcode {
@@ -76,7 +79,8 @@ public final class InteractionClient {
                 return .wait
             case .subscribeResponse:
                 let response = try SubscribeResponse(decoding: payload)
-                let subscription = ClientSubscription(id: response.subscription, maximumInterval: response.maximumInterval, client: self)
+                let subscription = ClientSubscription(
+                    id: response.subscription, maximumInterval: response.maximumInterval, client: self)
                 subscriptions[subscription.id] = subscription
                 subscription.watch()
                 return .done((subscription, report))

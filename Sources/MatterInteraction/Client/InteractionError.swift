@@ -35,8 +35,10 @@ public struct ReportAccumulator: Sendable {
         if let id = chunk.subscription { subscription = id }
         events += chunk.events
         for report in chunk.attributes {
-            guard report.path.listIndex == .append, case .value(_, let entry) = report.outcome, let last = attributes.indices.last,
-                attributes[last].path.pattern == report.path.pattern, case .value(let version, .array(var entries)) = attributes[last].outcome
+            guard report.path.listIndex == .append, case .value(_, let entry) = report.outcome,
+                let last = attributes.indices.last,
+                attributes[last].path.pattern == report.path.pattern,
+                case .value(let version, .array(var entries)) = attributes[last].outcome
             else {
                 attributes.append(report)
                 continue

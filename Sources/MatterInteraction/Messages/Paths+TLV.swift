@@ -21,7 +21,9 @@ public struct WireAttributePath: Hashable, Sendable {
         (self.pattern, self.listIndex, self.node) = (pattern, listIndex, node)
     }
 
-    public init(_ path: AttributePath, listIndex: ListIndex = .whole) { self.init(AttributePathPattern(path), listIndex: listIndex) }
+    public init(_ path: AttributePath, listIndex: ListIndex = .whole) {
+        self.init(AttributePathPattern(path), listIndex: listIndex)
+    }
 
     init(_ reader: inout TLVReader, _ token: TLVToken) throws(TLVError) {
         try reader.expectList(token, "an attribute path")
@@ -32,7 +34,8 @@ public struct WireAttributePath: Hashable, Sendable {
             case 2: pattern.endpoint = EndpointID(try member.number("endpoint"))
             case 3: pattern.cluster = ClusterID(try member.number("cluster"))
             case 4: pattern.attribute = AttributeID(try member.number("attribute"))
-            case 5: if case .null = member.kind { listIndex = .append } else { listIndex = .entry(try member.number("list index")) }
+            case 5:
+                if case .null = member.kind { listIndex = .append } else { listIndex = .entry(try member.number("list index")) }
             default: try reader.skip(member)
             }
         }

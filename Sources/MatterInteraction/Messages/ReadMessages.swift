@@ -65,7 +65,11 @@ public struct ReadSelection: Hashable, Sendable {
         try reader.expectStructure(token, "an event filter")
         var minimum: EventNumber = 0
         while let member = try reader.nextMember() {
-            if member.contextTag == 1 { minimum = EventNumber(try member.number("event minimum")) } else { try reader.skip(member) }
+            if member.contextTag == 1 {
+                minimum = EventNumber(try member.number("event minimum"))
+            } else {
+                try reader.skip(member)
+            }
         }
         return minimum
     }
@@ -113,7 +117,8 @@ public struct ReadRequest: Hashable, Sendable {
             while let member = try reader.nextMember() {
                 switch member.contextTag {
                 case 0:
-                    request.selection.attributes = try decodeArray(&reader, member, "attribute requests", WireAttributePath.init(_:_:))
+                    request.selection.attributes = try decodeArray(
+                        &reader, member, "attribute requests", WireAttributePath.init(_:_:))
                 case 1: request.selection.events = try decodeArray(&reader, member, "event requests", EventPathPattern.init(_:_:))
                 case 2: try request.selection.readEventFilters(&reader, member)
                 case 3: request.selection.isFabricFiltered = try member.boolean("fabric filtered")
@@ -165,7 +170,8 @@ public struct SubscribeRequest: Hashable, Sendable {
                 case 1: request.minimumInterval = try member.number("minimum interval")
                 case 2: request.maximumInterval = try member.number("maximum interval")
                 case 3:
-                    request.selection.attributes = try decodeArray(&reader, member, "attribute requests", WireAttributePath.init(_:_:))
+                    request.selection.attributes = try decodeArray(
+                        &reader, member, "attribute requests", WireAttributePath.init(_:_:))
                 case 4: request.selection.events = try decodeArray(&reader, member, "event requests", EventPathPattern.init(_:_:))
                 case 5: try request.selection.readEventFilters(&reader, member)
                 case 7: request.selection.isFabricFiltered = try member.boolean("fabric filtered")

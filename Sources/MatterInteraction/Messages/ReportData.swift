@@ -157,7 +157,8 @@ public struct ReportData: Hashable, Sendable {
     public var suppressesResponse: Bool
 
     public init(
-        subscription: SubscriptionID? = nil, attributes: [AttributeReport] = [], events: [EventReport] = [], moreChunks: Bool = false,
+        subscription: SubscriptionID? = nil, attributes: [AttributeReport] = [], events: [EventReport] = [],
+        moreChunks: Bool = false,
         suppressesResponse: Bool = false
     ) {
         (self.subscription, self.attributes, self.events) = (subscription, attributes, events)

@@ -39,14 +39,18 @@ extension InteractionServer {
     private func writeWildcard(
         _ data: AttributeData, _ context: InteractionContext, _ granted: inout AttributePath?
     ) -> [WriteResponse.Item] {
-        guard data.path.pattern.endpoint == nil, let cluster = data.path.pattern.cluster, let attribute = data.path.pattern.attribute else {
+        guard data.path.pattern.endpoint == nil, let cluster = data.path.pattern.cluster,
+            let attribute = data.path.pattern.attribute
+        else {
             return [.init(data.path, Status(.invalidAction))]
         }
         var items: [WriteResponse.Item] = []
         for endpoint in node.endpoints where endpoint.cluster(cluster)?.attribute(attribute)?.writePrivilege != nil {
             let path = AttributePath(endpoint.id, cluster, attribute)
             let status = write(data, at: path, context, &granted)
-            if status.code != .unsupportedAccess { items.append(.init(WireAttributePath(path, listIndex: data.path.listIndex), status)) }
+            if status.code != .unsupportedAccess {
+                items.append(.init(WireAttributePath(path, listIndex: data.path.listIndex), status))
+            }
         }
         return items
     }

@@ -29,7 +29,10 @@ public final class InteractionServer {
     private var nextSubscription: UInt32
 
     /// - Parameter firstSubscription: the id of the first subscription; a node that restarts goes on where it was.
-    public init(node: any NodeServer, timeline: Timeline, origin: Timeline.Origin, limits: Limits = Limits(), firstSubscription: UInt32 = 1) {
+    public init(
+        node: any NodeServer, timeline: Timeline, origin: Timeline.Origin, limits: Limits = Limits(),
+        firstSubscription: UInt32 = 1
+    ) {
         (self.node, self.timeline, self.origin, self.limits) = (node, timeline, origin, limits)
         nextSubscription = max(1, firstSubscription)
     }
@@ -41,7 +44,8 @@ public final class InteractionServer {
     }
 
     func handle(
-        _ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer, _ session: Session, timed deadline: ModelInstant?
+        _ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer, _ session: Session,
+        timed deadline: ModelInstant?
     ) {
         guard session.context.authMode != nil else { return refuse(exchange, .unsupportedAccess) }
         do throws(TLVError) {
@@ -106,7 +110,8 @@ public final class InteractionServer {
     // MARK: Reading
 
     private func read(_ exchange: Exchange, _ request: ReadRequest, _ session: Session) {
-        let context = InteractionContext(peer: session.context, isFabricFiltered: request.selection.isFabricFiltered, session: session)
+        let context = InteractionContext(
+            peer: session.context, isFabricFiltered: request.selection.isFabricFiltered, session: session)
         let count = request.selection.attributes.count + request.selection.events.count
         guard count <= limits.paths else { return refuse(exchange, .pathsExhausted) }
         let items: [ReportItem]
@@ -153,10 +158,13 @@ public final class InteractionServer {
 
     private func subscribe(_ exchange: Exchange, _ request: SubscribeRequest, _ session: Session) {
         let selection = request.selection
-        guard request.minimumInterval <= request.maximumInterval, !(selection.attributes.isEmpty && selection.events.isEmpty) else {
+        guard request.minimumInterval <= request.maximumInterval, !(selection.attributes.isEmpty && selection.events.isEmpty)
+        else {
             return refuse(exchange, .invalidAction)
         }
-        guard selection.attributes.count + selection.events.count <= limits.paths else { return refuse(exchange, .pathsExhausted) }
+        guard selection.attributes.count + selection.events.count <= limits.paths else {
+            return refuse(exchange, .pathsExhausted)
+        }
         let peer = session.context
         if !request.keepsSubscriptions {
             for old in subscriptions where old.peer.fabricIndex == peer.fabricIndex && old.peer.peerNodeID == peer.peerNodeID {

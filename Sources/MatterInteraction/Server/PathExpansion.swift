@@ -19,7 +19,8 @@ struct PathExpansion {
     func expand(_ selection: ReadSelection) -> Result<[ReportItem], Status> {
         var items: [ReportItem] = []
         let filters = Dictionary(
-            selection.dataVersionFilters.map { (ClusterKey($0.endpoint, $0.cluster), $0.version) }, uniquingKeysWith: { first, _ in first })
+            selection.dataVersionFilters.map { (ClusterKey($0.endpoint, $0.cluster), $0.version) },
+            uniquingKeysWith: { first, _ in first })
         for path in selection.attributes {
             if let status = refusal(of: path) { return .failure(status) }
             if let concrete = path.pattern.concrete {
@@ -29,7 +30,11 @@ struct PathExpansion {
                     items.append(.attribute(concrete))
                 }
             } else {
-                forEach(path.pattern) { items.append(.attribute($0)) } skip: { isKnown($0, $1, filters) }
+                forEach(path.pattern) {
+                    items.append(.attribute($0))
+                } skip: {
+                    isKnown($0, $1, filters)
+                }
             }
         }
         for path in selection.events {
@@ -47,7 +52,11 @@ struct PathExpansion {
                 if check(concrete) == nil { return true }
             } else {
                 var found = false
-                forEach(path.pattern) { _ in found = true } skip: { _, _ in found }
+                forEach(path.pattern) { _ in
+                    found = true
+                } skip: { _, _ in
+                    found
+                }
                 if found { return true }
             }
         }
@@ -67,14 +76,18 @@ struct PathExpansion {
     func events(_ patterns: [EventPathPattern], from minimum: EventNumber) -> [ReportItem] {
         guard !patterns.isEmpty else { return [] }
         return node.events.records.compactMap { record in
-            guard record.number >= minimum, patterns.contains(where: { $0.matches(record.path) }), isVisible(record) else { return nil }
+            guard record.number >= minimum, patterns.contains(where: { $0.matches(record.path) }), isVisible(record) else {
+                return nil
+            }
             return .event(record)
         }
     }
 
     func isVisible(_ record: EventRecord) -> Bool {
         if let fabric = record.fabricIndex, fabric.rawValue != context.peer.fabricIndex { return false }
-        guard let endpoint = node.endpoint(record.path.endpoint), let cluster = endpoint.cluster(record.path.cluster) else { return true }
+        guard let endpoint = node.endpoint(record.path.endpoint), let cluster = endpoint.cluster(record.path.cluster) else {
+            return true
+        }
         let privilege = cluster.event(record.path.event)?.readPrivilege ?? .view
         return node.allows(privilege, on: record.path.cluster, at: endpoint, for: context.peer)
     }
@@ -135,7 +148,9 @@ struct PathExpansion {
                 // One question for the whole cluster answers for nearly all attributes.
                 let mayView = node.allows(.view, on: id, at: endpoint, for: context.peer)
                 for attributeID in cluster.attributeIDs {
-                    guard let attribute = cluster.attribute(attributeID), let privilege = attribute.readPrivilege else { continue }
+                    guard let attribute = cluster.attribute(attributeID), let privilege = attribute.readPrivilege else {
+                        continue
+                    }
                     let isAllowed = privilege <= .view ? mayView : node.allows(privilege, on: id, at: endpoint, for: context.peer)
                     if isAllowed { body(AttributePath(endpoint.id, id, attributeID)) }
                 }

@@ -19,7 +19,8 @@ final class ReportStream {
     private static let tail = 24
 
     init(
-        _ items: [ReportItem], node: any NodeServer, context: InteractionContext, hooks: InteractionHooks, subscription: SubscriptionID?
+        _ items: [ReportItem], node: any NodeServer, context: InteractionContext, hooks: InteractionHooks,
+        subscription: SubscriptionID?
     ) {
         (self.items, self.node, self.context, self.hooks) = (items, node, context, hooks)
         self.subscription = subscription
@@ -96,7 +97,8 @@ final class ReportStream {
         var isFirst = isFirst
         while let entry = pending.entries.first {
             let mark = writer.count
-            AttributeReport(WireAttributePath(pending.path, listIndex: .append), .value(pending.version, entry)).write(to: &writer)
+            AttributeReport(WireAttributePath(pending.path, listIndex: .append), .value(pending.version, entry)).write(
+                to: &writer)
             if writer.count > budget {
                 writer.truncate(to: mark)
                 guard isFirst else {
@@ -104,7 +106,8 @@ final class ReportStream {
                     return false
                 }
                 // An entry larger than a message: it cannot be reported at all.
-                AttributeReport(WireAttributePath(pending.path, listIndex: .append), .status(Status(.resourceExhausted))).write(to: &writer)
+                AttributeReport(WireAttributePath(pending.path, listIndex: .append), .status(Status(.resourceExhausted))).write(
+                    to: &writer)
             }
             isFirst = false
             pending.entries.removeFirst()
@@ -140,7 +143,8 @@ final class ReportStream {
         case .event, .eventStatus: return nil
         case .attribute(let path):
             let wire = WireAttributePath(path)
-            guard let cluster = node.endpoint(path.endpoint)?.cluster(path.cluster), let attribute = cluster.attribute(path.attribute)
+            guard let cluster = node.endpoint(path.endpoint)?.cluster(path.cluster),
+                let attribute = cluster.attribute(path.attribute)
             else { return nil }
             if case .refuse(let status)? = hooks.beforeRead?(path, context) { return AttributeReport(wire, .status(status)) }
             do throws(Status) {
