@@ -1,0 +1,153 @@
+import HearthStore
+import HearthTime
+import MatterCredentials
+import MatterModel
+import MatterTLV
+import MatterTransport
+
+/// The controller's part of a home: its fabric, its own identity, its devices. One SQLite file, shared by every process that works on
+/// the same home; each change is one short transaction.
+public final class ControllerHome {
+    /// Marks the file as a Hearth controller's (`application_id`): "HthC".
+    static let applicationID: Int32 = 0x4874_6843
+    static let migrations = [KeyValueTable.migration("entries"), SequenceTable.migration("sequences")]
+
+    /// The authority that issues the home's certificates.
+    public let authority: FabricAuthority
+    /// The controller as a member of its own fabric.
+    public let identity: OperationalIdentity
+    /// The key that group keys derive from (Matter Core, 4.17.4); given to every device.
+    let identityProtectionKey: [UInt8]
+    /// Set when a damaged file was replaced: tell the user once.
+    public let recovery: RecoveryReport?
+
+    private let certificate: MatterCertificate
+    private let key: PrivateKey
+    private let database: Database
+    private let table: KeyValueTable
+    private let sequences: SequenceTable
+
+    /// Opens the home in `folder`, or makes it. - Throws: `StoreError`, `CredentialsError`.
+    public convenience init(folder: String, wall: Duration) throws {
+        let database = try Database(
+            path: folder + "/controller.sqlite", applicationID: Self.applicationID, migrations: Self.migrations,
+            options: StoreOptions(access: .shared))
+        try self.init(database, wall: wall)
+    }
+
+    /// A home that is gone with the process.
+    public convenience init(inMemoryAt wall: Duration) throws {
+        try self.init(Database.inMemory(applicationID: Self.applicationID, migrations: Self.migrations), wall: wall)
+    }
+
+    private init(_ database: Database, wall: Duration) throws {
+        self.database = database
+        recovery = database.recovery
+        let table = try KeyValueTable(database)
+        let sequences = SequenceTable(database)
+        let now = MatterTime(unix: wall.components.seconds) ?? MatterTime(seconds: 1)
+        // In one transaction, so that two processes that start together make one fabric.
+        let stored = try database.transaction { () -> [UInt8] in
+            if let bytes = try table.value("identity", "controller") { return bytes }
+            let bytes = try Self.makeIdentity(now: now)
+            var batch = WriteBatch()
+            batch.put("identity", "controller", bytes)
+            try table.commit(batch)
+            // 1 is the controller's own node id.
+            try sequences.skip("node", to: 2)
+            return bytes
+        }
+        (self.table, self.sequences) = (table, sequences)
+        let value = try TLVValue(decoding: stored)
+        guard let authorityBytes = value[0]?.octets, let scalar = value[1]?.octets, let certificate = value[2]?.octets,
+            let protectionKey = value[3]?.octets
+        else { throw ControllerError(.store, "the home's identity cannot be read: restore the folder from a copy, or begin a new home") }
+        authority = try FabricAuthority(serialized: authorityBytes)
+        identityProtectionKey = protectionKey
+        self.certificate = try MatterCertificate(tlv: certificate)
+        self.key = try PrivateKey(scalar: scalar)
+        identity = try OperationalIdentity(
+            certificate: self.certificate, intermediate: authority.intermediate, root: authority.root, key: self.key, fabricIndex: 1,
+            generation: 1)
+    }
+
+    /// The controller's credentials in PEM, for other programs. Never log them.
+    func export(_ identity: Controller.Identity) -> Controller.ExportedCredentials {
+        Controller.ExportedCredentials(
+            certificate: certificate.pem, privateKey: key.pem, intermediate: authority.intermediate?.pem, root: authority.root.pem,
+            identity: identity)
+    }
+
+    private static func makeIdentity(now: MatterTime) throws -> [UInt8] {
+        let fabricID = Crypto.random(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1
+        let authority = try FabricAuthority(fabricID: FabricID(fabricID), notBefore: now.backdated)
+        let key = try PrivateKey.generate()
+        let certificate = try authority.issueNode(1, publicKey: key.publicKey, now: now)
+        return TLVValue.structure([
+            TLVElement(0, .octets(try authority.serialized)), TLVElement(1, .octets(try key.scalar)),
+            TLVElement(2, .octets(certificate.tlv)), TLVElement(3, .octets(GroupKey.randomEpochKey())),
+        ]).encoded()
+    }
+
+    /// Ends the use of the file.
+    public func close() { database.close() }
+
+    // MARK: Devices
+
+    /// A node id that no device of this home has had.
+    func reserveNodeID() throws -> NodeID { NodeID(UInt64(try sequences.reserve("node", startingAt: 2).lowerBound)) }
+
+    /// All devices, by node id.
+    public func devices() throws -> [PairedDevice] {
+        try table.entries("device").compactMap { key, value in
+            guard let number = UInt64(key, radix: 16) else { return nil }
+            return PairedDevice(nodeID: NodeID(number), tlv: try TLVValue(decoding: value))
+        }
+    }
+
+    /// The device with a name (case is ignored when nothing fits exactly) or node id (decimal or `0x…`).
+    /// - Throws: `unknownDevice`, with the nearest name.
+    public func device(_ text: String) throws -> PairedDevice {
+        let devices = try devices()
+        if let exact = devices.first(where: { $0.name == text }) { return exact }
+        let loose = devices.filter { $0.name.lowercased() == text.lowercased() }
+        if loose.count == 1, let only = loose.first { return only }
+        let number = text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
+        if let number, let device = devices.first(where: { $0.nodeID.rawValue == number }) { return device }
+        let known = devices.isEmpty ? "no device is paired yet" : "known are " + devices.map(\.name).sorted().joined(separator: ", ")
+        throw ControllerError(.unknownDevice, "there is no device '\(text)': \(known)")
+    }
+
+    func save(_ device: PairedDevice) throws {
+        var batch = WriteBatch()
+        batch.put("device", Self.key(device.nodeID), device.tlv.encoded())
+        try table.commit(batch)
+    }
+
+    func remove(_ node: NodeID) throws {
+        var batch = WriteBatch()
+        batch.delete("device", Self.key(node))
+        try table.commit(batch)
+    }
+
+    /// Saves a new device under a name that no other has: `lamp`, `lamp 2`, `lamp 3`.
+    func add(_ device: PairedDevice) throws -> PairedDevice {
+        try database.transaction {
+            var device = device
+            let taken = Set(try devices().filter { $0.nodeID != device.nodeID }.map { $0.name.lowercased() })
+            let base = device.name
+            var number = 2
+            while taken.contains(device.name.lowercased()) {
+                device.name = "\(base) \(number)"
+                number += 1
+            }
+            try save(device)
+            return device
+        }
+    }
+
+    private static func key(_ node: NodeID) -> String {
+        let digits = String(node.rawValue, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

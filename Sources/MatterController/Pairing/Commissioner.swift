@@ -1,0 +1,165 @@
+import HearthTime
+import MatterCredentials
+import MatterInteraction
+import MatterMessage
+import MatterModel
+import MatterTLV
+import MatterTransport
+
+/// Takes one device into the home: the commissioning flow of Matter Core, 5.5, over Hearth's pairing connection.
+///
+/// When a step fails the connection is closed, which makes the device forget the attempt: at once before it has its certificate,
+/// after that when its fail-safe expires.
+final class Commissioner {
+    private let context: ControllerContext
+    private let payload: SetupPayload
+    private let progress: (PairingStage) -> Void
+    private var stage = PairingStage.discovery
+
+    init(context: ControllerContext, payload: SetupPayload, progress: @escaping (PairingStage) -> Void) {
+        (self.context, self.payload, self.progress) = (context, payload, progress)
+    }
+
+    /// - Parameters:
+    ///   - name: what the device is to be called; nil takes the name that it gives itself.
+    ///   - address: where it is, when discovery need not look.
+    /// - Throws: `ControllerError.pairingFailed` with the stage.
+    func run(name: String?, address: TransportAddress?) async throws -> (device: PairedDevice, peer: Peer) {
+        do {
+            return try await pair(name: name, address: address)
+        } catch let error as ControllerError where error.code == .pairingFailed {
+            throw error
+        } catch {
+            throw failure(String(describing: error), status: (error as? ControllerError)?.status)
+        }
+    }
+
+    private func failure(_ reason: String, status: Status? = nil) -> ControllerError {
+        ControllerError(.pairingFailed, "pairing failed while \(stage.title): \(reason)", status: status, stage: stage)
+    }
+
+    private func enter(_ stage: PairingStage) {
+        self.stage = stage
+        progress(stage)
+    }
+
+    private func pair(name: String?, address: TransportAddress?) async throws -> (device: PairedDevice, peer: Peer) {
+        let found = try await proveSomewhere(address)
+        let session = found.session
+        // Whatever ends this, the pairing session must not stay open.
+        defer { session.close() }
+        let client = InteractionClient(session: session, timeline: context.timeline, origin: context.origin)
+        client.limit = context.settings.answer
+        let device = DeviceUnderPairing(client: client)
+
+        enter(.information)
+        let information = try await device.information()
+        enter(.failSafe)
+        try await device.armFailSafe(seconds: max(60, information.failSafe), breadcrumb: 1)
+        enter(.regulatory)
+        try await device.setRegulatoryConfig(information.location, breadcrumb: 2)
+        enter(.attestation)
+        let attestation = try await device.attest(
+            vendorID: information.vendorID, productID: information.productID, challenge: session.context.attestationChallenge,
+            trust: DevelopmentAttestation.trust())
+        enter(.certificateRequest)
+        let publicKey = try await device.certificateRequest(attestation, challenge: session.context.attestationChallenge)
+        let nodeID = try context.home.reserveNodeID()
+        let now = MatterTime(unix: context.wallSeconds) ?? MatterTime(seconds: 1)
+        let certificate = try context.home.authority.issueNode(nodeID, publicKey: publicKey, now: now)
+        enter(.trustedRoot)
+        try await device.addTrustedRoot(context.home.authority.root.tlv)
+        enter(.operationalCertificate)
+        try await device.addCertificate(
+            certificate.tlv, intermediate: context.home.authority.intermediate?.tlv, identityProtectionKey: context.home.identityProtectionKey,
+            administrator: context.home.identity.nodeID)
+
+        var paired = PairedDevice(
+            nodeID: nodeID, name: name ?? information.name ?? found.name ?? "device \(nodeID.rawValue)", vendorID: information.vendorID,
+            productID: information.productID, addresses: found.address.map { [$0] } ?? [])
+        enter(.operationalConnection)
+        let peer = Peer(paired, context: context)
+        peer.onAddresses = { addresses in paired.addresses = addresses.map(\.description) }
+        let operational = try await peer.connected()
+        enter(.completion)
+        try await DeviceUnderPairing(client: operational).complete()
+        enter(.description)
+        paired.endpoints = try await DeviceDescription.read(operational)
+        let saved = try context.home.add(paired)
+        peer.name = saved.name
+        return (saved, peer)
+    }
+
+    private struct Proven {
+        var session: Session
+        /// What the device calls itself in its advertisement.
+        var name: String?
+        /// Where it answered, when that is a socket.
+        var address: String?
+    }
+
+    /// Finds the device and proves the passcode. A manual code carries 4 bits of the discriminator only, so that several devices may
+    /// have to be tried.
+    private func proveSomewhere(_ address: TransportAddress?) async throws -> Proven {
+        if let address { return try await prove(at: [address], name: nil) }
+        var tried: Set<String> = []
+        var lastFailure: ControllerError?
+        enter(.discovery)
+        while let found = await context.resolver.commissionable(
+            payload.discriminator, except: tried, within: tried.isEmpty ? context.settings.discovery : .seconds(2))
+        {
+            tried.insert(found.instance)
+            do {
+                return try await prove(at: found.addresses, name: found.service.deviceName)
+            } catch let error as ControllerError where payload.discriminator.all == nil || error.stage == .connection {
+                lastFailure = error
+            }
+        }
+        if let lastFailure { throw lastFailure }
+        stage = .discovery
+        let which = payload.discriminator.all.map { "discriminator \($0)" } ?? "a discriminator that begins with \(payload.discriminator.upper)"
+        throw failure(
+            "no device with \(which) is waiting to be paired. Is it running and unpaired, or its window open? "
+                + "Without multicast, give its address with --address host:port")
+    }
+
+    private func prove(at addresses: [TransportAddress], name: String?) async throws -> Proven {
+        enter(.connection)
+        let connection: TLSConnection
+        do {
+            connection = try await connect(addresses)
+        } catch {
+            throw failure("no connection to \(addresses.map(\.description).joined(separator: ", ")): \(error)")
+        }
+        let session = try Session(link: connection, context: connection.sessionContext())
+        enter(.passcode)
+        do {
+            let client = PairingClient(
+                session: session, timeline: context.timeline, origin: context.origin, limit: context.settings.answer)
+            try await client.prove(payload.passcode, binding: connection.pairingBinding())
+        } catch {
+            session.close()
+            throw failure(String(describing: error))
+        }
+        session.context.authMode = .pase
+        return Proven(session: session, name: name, address: connection.address?.description)
+    }
+
+    private func connect(_ addresses: [TransportAddress]) async throws -> TLSConnection {
+        let result: Result<Unshared<TLSConnection>, TLSError> = await withCheckedContinuation { continuation in
+            context.transport.dialPairing(addresses, name: "\(context.name)-pairing") { result in
+                continuation.resume(returning: result.map(Unshared.init))
+            }
+        }
+        return try result.get().value
+    }
+}
+
+/// Carries what belongs to the timeline's thread through a continuation that both ends use on that thread.
+///
+/// Why `@unchecked Sendable` is sound: the value is put in by a callback on the timeline's thread and taken out by a task that runs
+/// there too, since the controller's actor is pinned to it.
+struct Unshared<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}

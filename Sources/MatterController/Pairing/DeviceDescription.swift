@@ -1,0 +1,26 @@
+import MatterInteraction
+import MatterModel
+import MatterTLV
+
+/// Reads which endpoints a device has and what is on them (Matter Core, 9.5).
+enum DeviceDescription {
+    static func read(_ client: InteractionClient) async throws -> [PairedDevice.Endpoint] {
+        let report = try await client.read(
+            ReadSelection(attributes: [
+                AttributePathPattern(nil, Descriptor.id, Descriptor.Attributes.deviceTypeList),
+                AttributePathPattern(nil, Descriptor.id, Descriptor.Attributes.serverList),
+            ]))
+        var endpoints: [EndpointID: PairedDevice.Endpoint] = [:]
+        for item in report.attributes {
+            guard let path = item.path.pattern.concrete, case .value(_, let value) = item.outcome else { continue }
+            var endpoint = endpoints[path.endpoint] ?? PairedDevice.Endpoint(path.endpoint, deviceTypes: [], clusters: [])
+            if path.attribute == Descriptor.Attributes.deviceTypeList {
+                endpoint.deviceTypes = (value.array ?? []).compactMap { $0[0]?.unsigned.flatMap { DeviceTypeID(exactly: $0) } }
+            } else {
+                endpoint.clusters = (value.array ?? []).compactMap { $0.unsigned.flatMap { ClusterID(exactly: $0) } }.sorted()
+            }
+            endpoints[path.endpoint] = endpoint
+        }
+        return endpoints.values.sorted { $0.id < $1.id }
+    }
+}

@@ -1,0 +1,50 @@
+import HearthIO
+import HearthTime
+import MatterDiscovery
+import MatterTransport
+
+/// What everything in a controller shares. Belongs to the timeline's thread.
+final class ControllerContext {
+    let timeline: Timeline
+    let origin: Timeline.Origin
+    let transport: TLSTransport
+    let home: ControllerHome
+    let resolver: AddressResolver
+    let tickets = TicketStore()
+    let settings: ControllerSettings
+    /// Names the controller's links: part of the order of what arrives in virtual time.
+    let name: String
+    private(set) var random: RandomStream
+
+    init(
+        name: String, timeline: Timeline, transport: TLSTransport, home: ControllerHome, discovery: Discovery, settings: ControllerSettings,
+        seed: UInt64
+    ) {
+        (self.name, self.timeline, self.transport, self.home, self.settings) = (name, timeline, transport, home, settings)
+        origin = timeline.origin(name)
+        resolver = AddressResolver(discovery: discovery, timeline: timeline, origin: origin, route: settings.route)
+        random = RandomStream(seed: seed, owner: name, purpose: "back-off")
+    }
+
+    /// The controller's wall time in seconds since 1970, by which it judges certificates.
+    var wallSeconds: Int64 { timeline.wall().components.seconds }
+
+    /// A duration between half of `span` and `span`, so that many who wait do not all come back at once.
+    func jittered(_ span: Duration) -> Duration { random.duration(in: span / 2...span) }
+}
+
+/// How patient a controller is. Model time unless said otherwise.
+public struct ControllerSettings: Sendable {
+    /// How long discovery may look for a device.
+    public var discovery: Duration = .seconds(10)
+    /// How long an answer may take.
+    public var answer: Duration = .seconds(10)
+    /// The first and the longest wait before a lost subscription is tried again.
+    public var backOff: ClosedRange<Duration> = .milliseconds(500)...(.seconds(60))
+    /// An outage shorter than this is not reported.
+    public var debounce: Duration = .seconds(5)
+    /// How a discovered address is reached.
+    public var route: @Sendable (SocketAddress) -> TransportAddress = { .socket($0) }
+
+    public init() {}
+}

@@ -1,0 +1,159 @@
+import HearthTime
+import MatterDiscovery
+import MatterInteraction
+import MatterModel
+
+/// What a subscriber hears.
+public enum SubscriptionUpdate: Sendable {
+    case report(attributes: [AttributeReport], events: [EventReport])
+    /// No report for longer than an outage that nobody needs to know of. Told once.
+    case lost
+    /// Reports come again; a report with all values precedes it.
+    case restored
+    /// It is over and will not come back.
+    case ended(ControllerError)
+}
+
+/// A subscription that survives the device's restarts: it is made anew with back-off, at once when the device announces itself.
+/// Belongs to the timeline's thread.
+final class DeviceSubscription {
+    let number: Int
+    var nodeID: NodeID { peer.nodeID }
+    private let peer: Peer
+    private let context: ControllerContext
+    private let request: SubscribeRequest
+    private let update: (SubscriptionUpdate) -> Void
+    private var current: ClientSubscription?
+    private var client: InteractionClient?
+    private var nextEvent: EventNumber?
+    private var isEnded = false
+    private var isReportedLost = false
+    private var retry: Token?
+    private var outage: Token?
+    private var wait: Duration
+    private var watch: (any ServiceSearch)?
+    private var isTrying = false
+
+    init(
+        number: Int, peer: Peer, context: ControllerContext, request: SubscribeRequest, update: @escaping (SubscriptionUpdate) -> Void
+    ) {
+        (self.number, self.peer, self.context, self.request, self.update) = (number, peer, context, request, update)
+        wait = context.settings.backOff.lowerBound
+    }
+
+    /// The first attempt: its failure is the caller's.
+    func begin() async throws -> ReportAccumulator { try await subscribe() }
+
+    private func subscribe() async throws -> ReportAccumulator {
+        let client = try await peer.connected()
+        var request = request
+        // What was seen before an outage is not wanted again.
+        if let nextEvent { request.selection.eventMinimum = nextEvent }
+        let (subscription, report) = try await client.subscribe(request)
+        guard !isEnded else {
+            client.unsubscribe(subscription.id)
+            throw CancellationError()
+        }
+        (current, self.client) = (subscription, client)
+        subscription.onReport = { [weak self] in self?.heard($0) }
+        subscription.onLost = { [weak self] in self?.lost() }
+        note(report)
+        return report
+    }
+
+    private func note(_ report: ReportAccumulator) {
+        for event in report.events {
+            if case .event(let number, _, _, _) = event.outcome { nextEvent = EventNumber(max(nextEvent?.rawValue ?? 0, number.rawValue &+ 1)) }
+        }
+    }
+
+    private func heard(_ report: ReportAccumulator) {
+        guard !isEnded else { return }
+        note(report)
+        if report.attributes.isEmpty, report.events.isEmpty { return }
+        update(.report(attributes: report.attributes, events: report.events))
+    }
+
+    private func lost() {
+        guard !isEnded, current != nil else { return }
+        current = nil
+        client = nil
+        wait = context.settings.backOff.lowerBound
+        if outage == nil {
+            outage = context.timeline.after(context.settings.debounce, origin: context.origin) { [weak self] in self?.outageIsLong() }
+        }
+        watchForAnnouncement()
+        plan()
+    }
+
+    private func outageIsLong() {
+        outage = nil
+        guard !isEnded, current == nil else { return }
+        isReportedLost = true
+        update(.lost)
+    }
+
+    private func plan() {
+        guard !isEnded, current == nil else { return }
+        if let retry { context.timeline.cancel(retry) }
+        retry = context.timeline.after(context.jittered(wait), origin: context.origin) { [weak self] in self?.attempt() }
+        wait = min(wait * 2, context.settings.backOff.upperBound)
+    }
+
+    private func attempt() {
+        guard !isEnded, current == nil, !isTrying else { return }
+        retry = nil
+        isTrying = true
+        let subscription = Unshared(self)
+        context.timeline.spawn("resubscribe") {
+            let me = subscription.value
+            defer { me.isTrying = false }
+            do {
+                let report = try await me.subscribe()
+                me.restored(report)
+            } catch {
+                me.plan()
+            }
+        }
+    }
+
+    private func restored(_ report: ReportAccumulator) {
+        watch?.cancel()
+        watch = nil
+        if let outage { context.timeline.cancel(outage) }
+        outage = nil
+        wait = context.settings.backOff.lowerBound
+        update(.report(attributes: report.attributes, events: report.events))
+        if isReportedLost {
+            isReportedLost = false
+            update(.restored)
+        }
+    }
+
+    /// A device that comes back announces itself: no need to wait for the back-off then.
+    private func watchForAnnouncement() {
+        guard watch == nil, context.resolver.discovery.backEnd != .off else { return }
+        let service = OperationalService(compressedFabric: context.home.authority.fabric.compressedID, node: peer.nodeID)
+        watch = context.resolver.discovery.browser.resolve(service.name, timeout: nil) { [weak self] event in
+            guard let self else { return }
+            switch event {
+            case .found, .updated:
+                wait = context.settings.backOff.lowerBound
+                if let retry { context.timeline.cancel(retry) }
+                attempt()
+            case .lost, .failed: break
+            }
+        }
+    }
+
+    /// The subscriber wants no more. The device learns of it with its next report.
+    func end() {
+        guard !isEnded else { return }
+        isEnded = true
+        watch?.cancel()
+        if let retry { context.timeline.cancel(retry) }
+        if let outage { context.timeline.cancel(outage) }
+        if let current { client?.unsubscribe(current.id) }
+        (current, client, watch) = (nil, nil, nil)
+    }
+}
