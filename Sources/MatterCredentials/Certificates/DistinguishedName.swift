@@ -48,6 +48,16 @@ public struct DistinguishedName: Equatable, Sendable {
         case printable(String)
         /// An IA5String, which is ASCII; only for `domainComponent`.
         case ia5(String)
+
+        /// By bytes: two spellings of one character are two names, as they are to everybody who compares certificates.
+        public static func == (left: Value, right: Value) -> Bool {
+            switch (left, right) {
+            case (.identifier(let a), .identifier(let b)): a == b
+            case (.utf8(let a), .utf8(let b)), (.printable(let a), .printable(let b)), (.ia5(let a), .ia5(let b)):
+                a.utf8.elementsEqual(b.utf8)
+            default: false
+            }
+        }
     }
 
     public var attributes: [Attribute]
