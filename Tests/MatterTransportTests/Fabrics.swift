@@ -46,6 +46,17 @@ enum Hybrid {
             unchecked: certificate, root: trusting.authority.root, fabric: trusting.authority.fabric, nodeID: node, key: key)
     }
 
+    /// A member of another fabric under the same root, which it may hide.
+    static func sibling(of fabric: TestFabric, node: NodeID, claiming: TestFabric? = nil) throws -> OperationalIdentity {
+        let key = try PrivateKey.generate()
+        let certificate = try fabric.authority.issueNode(
+            node, publicKey: key.publicKey, fabricID: 0xFAB2, notBefore: TestFabric.notBefore, notAfter: TestFabric.notAfter)
+        let own = FabricIdentity(fabricID: 0xFAB2, rootPublicKey: fabric.authority.root.publicKey)
+        return try OperationalIdentity(
+            unchecked: certificate, root: fabric.authority.root, fabric: claiming?.authority.fabric ?? own, nodeID: node, key: key
+        )
+    }
+
     static func unchecked(
         _ fabric: TestFabric, node: NodeID, purposes: [MatterCertificate.Purpose] = [.clientAuth, .serverAuth],
         extra: [DistinguishedName.Attribute] = []

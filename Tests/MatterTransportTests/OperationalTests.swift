@@ -87,19 +87,17 @@ import Testing
 
     @Test func sameRootButOtherFabricIsRefused() async throws {
         try await withTransport { transport in
-            let rootKey = try PrivateKey.generate()
-            let fabric = try TestFabric(0xFAB1, rootKey: rootKey)
-            let other = try TestFabric(0xFAB2, rootKey: rootKey)
+            let fabric = try TestFabric()
             let server = TestServer(transport)
             let client = TestClient(transport)
             let port = try await server.start(identities: [fabric.node(lamp)])
             // The server refuses a client of the other fabric, by alert.
-            let intruder = try Hybrid.identity(showing: other, trusting: fabric, node: controller)
+            let intruder = try Hybrid.sibling(of: fabric, node: controller, claiming: fabric)
             let error = await failure { try await client.connect(port, as: intruder, to: lamp) }
             #expect(error?.message.contains("bad certificate") == true, "\(error?.message ?? "connected")")
             #expect(await eventually { await server.failures.contains { $0.code == .wrongPeer } })
             // The client refuses a server of the other fabric.
-            try await server.add(other.node(lamp), as: fabric.authority.fabric.instanceName(node: lamp))
+            try await server.add(Hybrid.sibling(of: fabric, node: lamp), as: fabric.authority.fabric.instanceName(node: lamp))
             let second = await failure { try await client.connect(port, as: fabric.node(controller), to: lamp) }
             #expect(second?.code == .wrongPeer)
             #expect(await server.opened.isEmpty)

@@ -26,6 +26,9 @@ actor TestServer {
     private var pairingHandler: (@Sendable (isolated TestServer, [UInt8], [UInt8]) -> [UInt8])?
     private var echoes = true
     private var pausesAfter = Int.max
+    private var delay: Duration?
+    /// Who sent what, when, in the order of arrival.
+    private(set) var log: [String] = []
 
     init(_ transport: TLSTransport) { self.transport = transport }
 
@@ -42,7 +45,12 @@ actor TestServer {
         return acceptor.address
     }
 
+    private(set) var mostHandshakes = 0
+    private(set) var mostWaiting = 0
+
     private func choose(_ hello: ClientHello) -> TLSChoice {
+        mostHandshakes = max(mostHandshakes, transport.load.handshakes)
+        mostWaiting = max(mostWaiting, transport.load.waiting)
         if hello.protocols.contains(TLSMode.operational.rawValue) {
             guard let name = hello.serverName, let identity = identities[name] else { return .refuse(.unrecognizedName) }
             return .operational(identity)
@@ -66,7 +74,13 @@ actor TestServer {
 
     private func handle(_ connection: TLSConnection, _ message: UnsafeRawBufferPointer) {
         received += 1
+        log.append("\(transport.timeline.now) \(connection.peer?.nodeID.rawValue ?? 0) \(message.first ?? 0)")
         if received == pausesAfter { connection.pauseReading() }
+        if let delay {
+            let answer = Array(message)
+            transport.timeline.after(delay) { connection.send(answer) }
+            return
+        }
         guard echoes else { return }
         guard connection.mode == .pairing, let pairingHandler, let binding = try? connection.pairingBinding() else {
             return connection.send(message)
@@ -82,6 +96,7 @@ actor TestServer {
     func setPairing(_ handler: @escaping @Sendable (isolated TestServer, [UInt8], [UInt8]) -> [UInt8]) {
         pairingHandler = handler
     }
+    func setDelay(_ delay: Duration?) { self.delay = delay }
     func setEchoes(_ echoes: Bool) { self.echoes = echoes }
     func pause(after count: Int) { pausesAfter = count }
     func resume() { for session in sessions { session.resumeReading() } }
@@ -97,6 +112,7 @@ actor TestServer {
     }
     func completePairing() { for session in sessions { session.pairingCompleted() } }
     var connectionCount: Int { acceptor?.all.count ?? 0 }
+    var address: TransportAddress { acceptor?.address ?? .loopback(0) }
     var load: TransportLoad { transport.load }
     func stop() {
         acceptor?.close()
@@ -135,6 +151,27 @@ actor TestClient {
                 completion: completion)
         }
     }
+
+    /// Dials and does not wait for what comes of it.
+    func startDialling(_ address: TransportAddress, as identity: OperationalIdentity, to node: NodeID) {
+        transport.dial([address], as: identity, node: node, tickets: nil, name: name, wallTime: { ModelClock.start }) { _ in }
+    }
+
+    /// The first bytes that a client sends.
+    func clientHello(as identity: OperationalIdentity, to node: NodeID) throws -> [UInt8] {
+        let stream = RecordingStream()
+        let connection = try TLSConnection(
+            transport, role: .dialler(identity: identity, node: node, tickets: nil), origins: .anonymous,
+            wallTime: { ModelClock.start })
+        try connection.prepareDial()
+        connection.attach(stream)
+        connection.handshake()
+        connection.abort(LinkError(.closedHere, "done"))
+        return stream.written
+    }
+
+    /// Whether the other end was found in this process.
+    var isInside: Bool { connection?.pair != nil }
 
     func connectPairing(_ address: TransportAddress) async throws -> Session {
         try await open { completion in
@@ -195,9 +232,23 @@ actor TestClient {
     }
 
     func send(_ message: [UInt8], times: Int = 1) { for _ in 0..<times { connection?.send(message) } }
+    func setLatency(_ latency: Duration) { transport.memory.latency = latency }
     func close() { connection?.close() }
     func pause() { connection?.pauseReading() }
     func resume() { connection?.resumeReading() }
+    /// Ends the connection; whether a callback came from within the call.
+    func endAndWatch(abort: Bool) -> Bool {
+        if abort { self.abort() } else { close() }
+        return end != nil
+    }
+    /// The next message is the answer to what is sent next.
+    func expectAnswer() {
+        connection?.expectAnswer()
+        onFrame = { _ in
+            self.connection?.answerArrived()
+            self.onFrame = nil
+        }
+    }
     func abort() { connection?.abort(LinkError(.closedHere, "aborted")) }
     var isEnded: Bool { end != nil }
 

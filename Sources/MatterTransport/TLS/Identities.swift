@@ -24,18 +24,18 @@ public final class OperationalIdentity: Sendable {
     let sessionContext: [UInt8]
 
     /// `trust` may be shared by the nodes of a process that are in the same fabric.
-    /// - Throws: when certificate, key and root do not belong together.
+    /// - Throws: `CredentialsError` for a chain that is not valid whenever, `TLSError` for a key that is not its node's.
     public convenience init(
         certificate: MatterCertificate, intermediate: MatterCertificate? = nil, root: MatterCertificate, key: PrivateKey,
         fabricIndex: FabricIndex, generation: UInt32, trust: TrustStore? = nil
     ) throws {
-        let peer = try PeerIdentity(certificate)
-        guard certificate.publicKey == key.publicKey, certificate.isSigned(by: intermediate ?? root), root.isSigned(by: root),
-            intermediate.map({ $0.isSigned(by: root) }) ?? true
-        else { throw TLSError(.wrongPeer, "certificate, key and root do not belong together") }
+        let chain = try CertificateChain.validate(noc: certificate, icac: intermediate, root: root, at: nil)
+        guard certificate.publicKey == key.publicKey else {
+            throw TLSError(.wrongPeer, "the key is not the certificate's")
+        }
         try self.init(
             unchecked: certificate, intermediate: intermediate, root: root,
-            fabric: FabricIdentity(fabricID: peer.fabricID, rootPublicKey: root.publicKey), nodeID: peer.nodeID, key: key,
+            fabric: chain.fabric, nodeID: chain.nodeID, key: key,
             fabricIndex: fabricIndex, generation: generation, trust: trust)
     }
 

@@ -12,24 +12,15 @@ public struct PeerIdentity: Equatable, Sendable {
         (self.nodeID, self.fabricID, self.tags) = (nodeID, fabricID, tags)
     }
 
-    /// Reads a node certificate's claims, and refuses one that is not exactly a node certificate (Matter Core, 6.5.6.3 and
-    /// 6.5.11). Checks neither signature nor time.
+    /// Reads a node certificate's claims, and refuses one that is not exactly a node certificate (Matter Core, 6.5.5 to 6.5.11).
+    /// Checks neither signature nor time.
     init(_ leaf: MatterCertificate) throws(TLSError) {
-        let nodes = leaf.subject.identifiers(.nodeID)
-        let fabrics = leaf.subject.identifiers(.fabricID)
-        guard nodes.count == 1, fabrics.count == 1, fabrics[0] != 0, (1...0xFFFF_FFEF_FFFF_FFFF).contains(nodes[0]) else {
-            throw TLSError(.wrongPeer, "the certificate must have exactly one node id and one fabric id")
+        do { try CertificateChain.check(leaf, .node, at: nil) } catch { throw TLSError(.wrongPeer, error.message) }
+        guard let node = leaf.subject.identifiers(.nodeID).first, let fabric = leaf.subject.identifiers(.fabricID).first else {
+            throw TLSError(.wrongPeer, "the certificate names no node and fabric")
         }
-        guard !leaf.isCA, leaf.keyUsage == .digitalSignature, leaf.purposes.contains(.clientAuth),
-            leaf.purposes.contains(.serverAuth)
-        else {
-            throw TLSError(.wrongPeer, "the certificate is not a node's: key usage, extended key usage or basic constraints")
-        }
-        let tags = leaf.subject.identifiers(.nocCAT).compactMap { UInt32(exactly: $0) }
-        guard tags.count == leaf.subject.identifiers(.nocCAT).count, tags.count <= 3, tags.allSatisfy({ $0 & 0xFFFF != 0 }),
-            Set(tags.map { $0 >> 16 }).count == tags.count
-        else { throw TLSError(.wrongPeer, "the certificate's authenticated tags are invalid") }
-        (nodeID, fabricID, self.tags) = (NodeID(nodes[0]), FabricID(fabrics[0]), tags)
+        let tags = leaf.subject.identifiers(.nocCAT).map { UInt32(truncatingIfNeeded: $0) }
+        self.init(nodeID: NodeID(node), fabricID: FabricID(fabric), tags: tags)
     }
 
     /// Checks that the certificate is for `fabric` and, when dialled, for `node`.

@@ -69,6 +69,7 @@ extension TLSConnection {
             window.narrow(to: identity.trust.root)
             if chain.count == 3 {
                 let issuer = try MatterCertificate(x509: chain[1])
+                try CertificateChain.check(issuer, .intermediate, at: nil)
                 let fabrics = issuer.subject.identifiers(.fabricID)
                 guard fabrics.isEmpty || fabrics == [identity.fabric.fabricID.rawValue] else {
                     throw TLSError(.wrongPeer, "the issuer belongs to another fabric")
