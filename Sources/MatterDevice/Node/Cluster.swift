@@ -9,14 +9,14 @@ import MatterTLV
 /// A subclass overrides what it needs: `start`, `value(of:)` for computed attributes, `willWrite`/`didWrite`, `handle`. Type,
 /// constraint, access and existence are checked here and in the interaction server, from the definition, and nowhere else.
 open class Cluster: ClusterServer {
-    public let definition: ClusterDefinition
     public let endpoint: EndpointID
-    public let features: UInt32
     public let configuration: ClusterConfiguration
     public unowned let node: DeviceNode
     public private(set) var dataVersion: DataVersion
     /// What exists of the definition.
     public let elements: ClusterElements
+    public final var definition: ClusterDefinition { elements.definition }
+    public final var features: UInt32 { elements.features }
 
     private var values: [AttributeID: TLVValue] = [:]
 
@@ -25,9 +25,8 @@ open class Cluster: ClusterServer {
         _ definition: ClusterDefinition, endpoint: EndpointID, node: DeviceNode, configuration: ClusterConfiguration = .init(),
         alsoSupported: (attributes: Set<AttributeID>, commands: Set<CommandID>) = ([], [])
     ) {
-        (self.definition, self.endpoint, self.node, self.configuration) = (definition, endpoint, node, configuration)
-        features = configuration.features
-        elements = ClusterElements(
+        (self.endpoint, self.node, self.configuration) = (endpoint, node, configuration)
+        elements = ClusterElements.of(
             definition, features: configuration.features,
             attributes: configuration.optionalAttributes.union(configuration.attributes.keys).union(alsoSupported.attributes),
             commands: configuration.optionalCommands.union(alsoSupported.commands))
@@ -47,6 +46,9 @@ open class Cluster: ClusterServer {
 
     /// The value of an attribute that is not simply stored. Nil leaves it to the store.
     open func computedValue(of attribute: AttributeID, _ context: InteractionContext) throws(Status) -> TLVValue? { nil }
+
+    /// How strictly values from outside are checked, for a cluster that answers what breaks a constraint in its own way.
+    open var valueChecks: ValueChecker.Options { ValueChecker.Options() }
 
     /// A write from outside, already checked against type and constraint. Returns what is to be stored, or throws.
     open func willWrite(_ attribute: AttributeDefinition, _ value: TLVValue, _ context: InteractionContext) throws(Status) -> TLVValue {
@@ -169,7 +171,7 @@ open class Cluster: ClusterServer {
     public final var eventIDs: [EventID] { elements.eventIDs }
 
     public final func read(_ attribute: AttributeDefinition, _ context: InteractionContext) throws(Status) -> TLVValue {
-        if let value = elements.globalValue(attribute.id, of: definition, features: features) { return value }
+        if let value = elements.globalValue(attribute.id) { return value }
         return try computedValue(of: attribute.id, context) ?? value(attribute.id)
     }
 
@@ -185,17 +187,17 @@ open class Cluster: ClusterServer {
     public final func invoke(
         _ command: CommandDefinition, _ fields: TLVValue, _ context: InteractionContext
     ) throws(Status) -> CommandOutcome {
-        try checker.check(fields: command.fields, in: fields)
+        try checker.check(fields: fields, of: command)
         return try handle(command, fields, context)
     }
 
     /// Checks a value against the attribute's type and constraint.
-    public final func check(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) { try checker.check(attribute, value) }
+    public final func check(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) { try checker.check(value, of: attribute) }
 
     private var checker: ValueChecker {
-        ValueChecker(features: features) { [unowned self] name in
+        ValueChecker(cluster: definition, features: features, options: valueChecks) { [unowned self] name in
             guard let attribute = definition.attribute(named: name), has(attribute.id) else { return nil }
-            return value(attribute.id).signed
+            return value(attribute.id)
         }
     }
 }
