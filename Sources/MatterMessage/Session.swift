@@ -23,6 +23,7 @@ public final class Session {
     private var accepted: [UInt16: Exchange] = [:]
     private var nextExchangeID: UInt16
     private var isPaused = false
+    private var closesWhenIdle = false
     /// Requests that came while too many exchanges were open, in order; bounded by what one read of the link delivers.
     private var waiting: [[UInt8]] = []
     /// Handlers of messages that are running, one within another. What waits is handled when the outermost has returned: a handler
@@ -61,6 +62,12 @@ public final class Session {
         guard isOpen, !isEnding else { return }
         isEnding = true
         link.close()
+    }
+
+    /// Ends the session once every exchange that the peer began has been answered.
+    public func closeWhenIdle() {
+        closesWhenIdle = true
+        if accepted.isEmpty { close() }
     }
 
     /// Ends the session at once. `onEnd` follows with `error`.
