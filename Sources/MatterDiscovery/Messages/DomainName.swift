@@ -82,7 +82,11 @@ struct DomainName: Hashable, Sendable, CustomStringConvertible {
             let end = min(i + 1 + Int(wire[i]), wire.count)
             for scalar in String(decoding: wire[(i + 1)..<end], as: UTF8.self).unicodeScalars {
                 if scalar == "." || scalar == "\\" { text += "\\" }
-                if scalar.value < 0x20 || scalar.value == 0x7f { text += "\\" + String(scalar.value) } else { text.unicodeScalars.append(scalar) }
+                if scalar.value < 0x20 || scalar.value == 0x7f {
+                    text += "\\" + String(scalar.value)
+                } else {
+                    text.unicodeScalars.append(scalar)
+                }
             }
             i = end
         }

@@ -98,7 +98,9 @@ struct MessageReader {
             case 0:
                 let next = at + 1 + Int(length)
                 guard next <= bytes.count else { throw fail("a label runs over the end") }
-                guard wire.count + 1 + Int(length) + (length == 0 ? 0 : 1) <= 255 else { throw fail("a name of more than 255 bytes") }
+                guard wire.count + 1 + Int(length) + (length == 0 ? 0 : 1) <= 255 else {
+                    throw fail("a name of more than 255 bytes")
+                }
                 wire.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[at..<next]))
                 at = next
                 if length == 0 {

@@ -87,10 +87,8 @@ private final class Nowhere: ServiceAdvertiser, ServiceBrowser {
 
     private func refuse(_ event: @escaping (BrowseEvent) -> Void) -> Search {
         let search = Search()
-        // Safe: made on the timeline's thread, which is the only one that runs entries.
-        nonisolated(unsafe) let (search_, event) = (search, event)
-        timeline.schedule(after: .zero) {
-            if search_.cancelled { return }
+        timeline.after(.zero) {
+            if search.cancelled { return }
             event(.failed(DiscoveryError(.off, "discovery is off: give the device's address, or choose another --mdns")))
         }
         return search
