@@ -58,6 +58,10 @@ open class Cluster: ClusterServer {
     /// After a write from outside was stored.
     open func didWrite(_ attribute: AttributeDefinition, from old: TLVValue, to new: TLVValue, _ context: InteractionContext) {}
 
+    /// Whether the fields of a command are checked against the definition before `handle`. A cluster that has a status of its own
+    /// for what is out of bounds says no and checks them itself.
+    open func checksFields(of command: CommandDefinition) -> Bool { true }
+
     /// Runs a command whose fields have been checked against the definition.
     open func handle(
         _ command: CommandDefinition, _ fields: TLVValue, _ context: InteractionContext
@@ -187,7 +191,7 @@ open class Cluster: ClusterServer {
     public final func invoke(
         _ command: CommandDefinition, _ fields: TLVValue, _ context: InteractionContext
     ) throws(Status) -> CommandOutcome {
-        try checker.check(fields: fields, of: command)
+        if checksFields(of: command) { try checker.check(fields: fields, of: command) }
         return try handle(command, fields, context)
     }
 
