@@ -133,6 +133,52 @@ import Testing
         }
     }
 
+    /// Nothing keeps a connection that is over.
+    @Test(
+        arguments: [TransportAddress.loopback(0), .memory(MemoryAddress("lamp", port: 0))],
+        [Timeline.Mode.real(speed: 1), .manual])
+    func aConnectionThatIsOverIsLetGo(place: TransportAddress, mode: Timeline.Mode) async throws {
+        try await withTransport(mode) { transport in
+            let fabric = try TestFabric()
+            let server = TestServer(transport)
+            let client = TestClient(transport)
+            let address = try await server.start(on: place, identities: [fabric.node(lamp)])
+            let refused = try Hybrid.sibling(of: fabric, node: controller, claiming: fabric)
+            _ = await failure { try await client.connect(address, as: refused, to: lamp) }
+            _ = try await client.connect(address, as: fabric.node(controller), to: lamp)
+            #expect(try await client.request([1]) == [1])
+            #expect(await client.connectionExists)
+            await client.close()
+            #expect(await eventually { await !client.connectionExists })
+            #expect(await eventually { await server.aliveConnections == 0 })
+            await server.stop()
+        }
+    }
+
+    /// Any callback may end its connection, or all of them.
+    @Test(
+        arguments: [TransportAddress.loopback(0), .memory(MemoryAddress("lamp", port: 0))],
+        [Timeline.Mode.real(speed: 1), .manual])
+    func aCallbackMayEndItsConnection(place: TransportAddress, mode: Timeline.Mode) async throws {
+        try await withTransport(mode) { transport in
+            let fabric = try TestFabric()
+            let identity = try fabric.node(controller)
+            for moment in TestServer.Moment.allCases {
+                let server = TestServer(transport)
+                let client = TestClient(transport)
+                let address = try await server.start(on: place, identities: [fabric.node(lamp)])
+                await server.stop(at: moment)
+                let error = await failure {
+                    _ = try await client.connect(address, as: identity, to: lamp)
+                    for _ in 0..<3 { _ = try await client.request([1]) }
+                }
+                #expect(error != nil)
+                #expect(await eventually { await server.aliveConnections == 0 })
+            }
+            #expect(transport.timeline.failures.isEmpty)
+        }
+    }
+
     /// Everything may be called when it is too late, and a timeline may end with connections open.
     @Test func nothingTrapsAtTheEnd() async throws {
         for place in [TransportAddress.loopback(0), .memory(MemoryAddress("lamp", port: 0))] {
