@@ -148,6 +148,16 @@ import Testing
         #expect(try refused(root { $0.extensions[0] = .basicConstraints(isCA: false, pathLength: nil) }))
         #expect(try refused(root { $0.extensions[1] = .keyUsage(.digitalSignature) }))
         #expect(try refused(root { $0.issuer.attributes[0].value = .identifier(1) }), "not its own issuer")
+        func named(_ extra: [DistinguishedName.Attribute]) throws -> MatterCertificate {
+            try root {
+                $0.subject.attributes += extra
+                $0.issuer = $0.subject
+            }
+        }
+        #expect(try !refused(named([.init(.fabricID, .identifier(7))])), "a root may be for one fabric")
+        #expect(try refused(named([.init(.fabricID, .identifier(7)), .init(.fabricID, .identifier(7))])), "but not for two")
+        #expect(try refused(named([.init(.fabricID, .identifier(0))])), "nor for the reserved one")
+        #expect(try refused(named([.init(.nocCAT, .identifier(0x0001_0001))])), "tags are for nodes")
         // A root that allows no intermediate, and a chain with one.
         let strict = try root { $0.extensions[0] = .basicConstraints(isCA: true, pathLength: 0) }
         let certificate = try noc { _ in }

@@ -71,6 +71,31 @@ import Testing
         #expect(code("MT:Y.K9042C00KA0648G000") == .malformed, "additional data that is no TLV structure")
     }
 
+    /// The known code with one bit of its first eleven bytes changed.
+    @Test func fieldsOutsideTheirRangeAreNamed() throws {
+        let bytes = try Base38.decode("Y.K9042C00KA0648G00")
+        func changed(_ byte: Int, _ bits: UInt8) -> String {
+            var bytes = bytes
+            bytes[byte] |= bits
+            return "MT:" + Base38.encode(bytes)
+        }
+        #expect(code("MT:" + Base38.encode(bytes)) == nil)
+        #expect(code(changed(0, 0x01)) == .unsupported, "version 1")
+        #expect(code(changed(4, 0x18)) == .unsupported, "flow 3")
+        #expect(code(changed(10, 0x80)) == .malformed, "padding")
+        #expect(code(changed(10, 0x0F)) == .outOfRange, "a passcode beyond 99999998")
+        #expect(throws: CredentialsError.self) { try SetupPayload(qrCode: "MX:Y.K9042C00KA0648G00") }
+        // Digits beyond their fields' bits, with the right check digit.
+        for digits: [UInt8] in [
+            [3, 9, 9, 9, 9, 9, 0, 0, 0, 1], [3, 0, 0, 0, 0, 1, 9, 9, 9, 9],
+            [7, 0, 0, 0, 0, 1, 0, 0, 0, 1, 9, 9, 9, 9, 9, 0, 0, 0, 0, 1],
+            [7, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 9, 9, 9, 9, 9],
+        ] {
+            let text = (digits + [Verhoeff.checkDigit(digits)]).map(String.init).joined()
+            #expect(code(text) == .outOfRange, "\(text)")
+        }
+    }
+
     /// Every single wrong digit and every swap of two different neighbours is found, in codes of both lengths.
     @Test(arguments: [SetupPayload.CommissioningFlow.standard, .custom]) func checkDigitFindsTypingMistakes(
         _ flow: SetupPayload.CommissioningFlow

@@ -116,9 +116,7 @@ public final class MemoryRegistry: ServiceAdvertiser, ServiceBrowser {
     private func later(
         _ delay: Duration = .zero, _ phase: Phase = .delivery, _ body: @escaping () -> Void
     ) -> Token {
-        // Safe: made on the timeline's thread, which is the only one that runs entries.
-        nonisolated(unsafe) let body = body
-        return timeline.schedule(after: delay, phase: phase, origin: origin) { body() }
+        timeline.after(delay, origin: origin, phase: phase, body)
     }
 }
 

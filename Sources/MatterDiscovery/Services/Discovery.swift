@@ -1,3 +1,4 @@
+import HearthIO
 import HearthTime
 
 /// How a process takes part in discovery: an advertiser and a browser of one back end. Plain object of one thread, the timeline's.
@@ -27,6 +28,22 @@ public final class Discovery {
         self.advertiser = advertiser
         self.browser = browser
         self.stop = stop
+    }
+
+    /// Starts a back end. On the timeline's thread, where everything of it is used; `loop` is the timeline's. `interface` restricts
+    /// `builtin` to one network interface. `expectedServices` is how many will be advertised, for `auto` to choose by.
+    /// - Throws: `DiscoveryError` when the back end cannot work here.
+    public static func make(
+        backEnd: BackEnd, interface: String? = nil, loop: EventLoop, timeline: Timeline, expectedServices: Int = 1
+    ) throws(DiscoveryError) -> Discovery {
+        switch backEnd {
+        case .memory: return .memory(MemoryRegistry(timeline: timeline))
+        case .off: return .off(timeline: timeline)
+        case .avahi: throw DiscoveryError(.daemonUnavailable, "the Avahi back end is not there yet: choose builtin")
+        case .auto, .builtin:
+            let builtin = try BuiltinDiscovery(loop: loop, interface: interface)
+            return Discovery(.builtin, advertiser: builtin, browser: builtin) { builtin.stop() }
+        }
     }
 
     /// The registry in process, to be shared by all that shall find each other.
@@ -87,10 +104,8 @@ private final class Nowhere: ServiceAdvertiser, ServiceBrowser {
 
     private func refuse(_ event: @escaping (BrowseEvent) -> Void) -> Search {
         let search = Search()
-        // Safe: made on the timeline's thread, which is the only one that runs entries.
-        nonisolated(unsafe) let (search_, event) = (search, event)
-        timeline.schedule(after: .zero) {
-            if search_.cancelled { return }
+        timeline.after(.zero) {
+            if search.cancelled { return }
             event(.failed(DiscoveryError(.off, "discovery is off: give the device's address, or choose another --mdns")))
         }
         return search

@@ -14,13 +14,13 @@ public struct TextRecord: Hashable, Sendable {
         }
     }
 
-    public private(set) var entries: [Entry]
+    /// The record's data as it stands on the wire, empty when there are no strings. Kept in this form, because a fleet has many.
+    private var strings: [UInt8] = []
 
-    public init() { entries = [] }
+    public init() {}
 
     /// Keeps the order. Of two entries with the same key the first counts.
     public init(_ pairs: [(key: String, value: String)]) {
-        entries = []
         for (key, value) in pairs { append(key, Array(value.utf8)) }
     }
 
@@ -28,11 +28,18 @@ public struct TextRecord: Hashable, Sendable {
     /// before, and what does not fit into a string of 255 bytes.
     public mutating func append(_ key: String, _ value: [UInt8]?) {
         let allowed = key.utf8.allSatisfy { (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "=") }
-        guard !key.isEmpty, allowed, key.utf8.count + 1 + (value?.count ?? 0) <= 255, !has(key) else { return }
-        entries.append(Entry(key: key, value: value))
+        let length = key.utf8.count + (value.map { $0.count + 1 } ?? 0)
+        guard !key.isEmpty, allowed, length <= 255, !entries.contains(where: { Self.same($0.key, key) }) else { return }
+        strings.append(UInt8(length))
+        strings.append(contentsOf: key.utf8)
+        if let value {
+            strings.append(UInt8(ascii: "="))
+            strings.append(contentsOf: value)
+        }
     }
 
-    private func has(_ key: String) -> Bool { entries.contains { Self.same($0.key, key) } }
+    /// The entries in their order.
+    public var entries: [Entry] { Self.split(strings[...]) }
 
     /// Keys are compared without regard to case (RFC 6763, 6.4).
     private static func same(_ left: String, _ right: String) -> Bool {
@@ -46,32 +53,24 @@ public struct TextRecord: Hashable, Sendable {
     }
 
     /// The record's data as it stands on the wire: length-prefixed strings, a single empty one when there are none.
-    public var encoded: [UInt8] {
-        guard !entries.isEmpty else { return [0] }
-        var bytes: [UInt8] = []
-        for entry in entries {
-            let length = entry.key.utf8.count + (entry.value.map { $0.count + 1 } ?? 0)
-            bytes.append(UInt8(clamping: length))
-            bytes.append(contentsOf: entry.key.utf8)
-            if let value = entry.value {
-                bytes.append(UInt8(ascii: "="))
-                bytes.append(contentsOf: value)
-            }
-        }
-        return bytes
-    }
+    public var encoded: [UInt8] { strings.isEmpty ? [0] : strings }
 
     /// Reads a record's data. Strings that are no entries are passed over, as RFC 6763, 6.4 asks; a string that runs over the end
     /// ends the reading.
     public init(encoded bytes: some Collection<UInt8>) {
-        entries = []
-        var rest = bytes[...]
+        for entry in Self.split(Array(bytes)[...]) { append(entry.key, entry.value) }
+    }
+
+    private static func split(_ bytes: ArraySlice<UInt8>) -> [Entry] {
+        var entries: [Entry] = []
+        var rest = bytes
         while let length = rest.popFirst(), Int(length) <= rest.count {
             let string = rest.prefix(Int(length))
             rest = rest.dropFirst(Int(length))
             let separator = string.firstIndex(of: UInt8(ascii: "="))
             guard let key = String(validating: string[..<(separator ?? string.endIndex)], as: UTF8.self) else { continue }
-            append(key, separator.map { Array(string[string.index(after: $0)...]) })
+            entries.append(Entry(key: key, value: separator.map { Array(string[string.index(after: $0)...]) }))
         }
+        return entries
     }
 }

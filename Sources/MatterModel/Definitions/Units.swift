@@ -2,25 +2,56 @@
 public struct Unit: Sendable, Hashable {
     /// Such as `°C`; empty for a mere number.
     public var symbol: String
-    /// The number of decimal digits that the integer holds, as 2 for hundredths of a degree.
-    public var decimals: Int
+    /// How many of the integer's steps make one of the unit, as 100 for hundredths of a degree.
+    public var steps: Int64
 
-    public init(_ symbol: String, decimals: Int = 0) { (self.symbol, self.decimals) = (symbol, decimals) }
+    public init(_ symbol: String, steps: Int64 = 1) { (self.symbol, self.steps) = (symbol, steps) }
+
+    /// How many decimal digits the steps need.
+    public var decimals: Int { steps >= 1000 ? 3 : steps >= 100 ? 2 : steps >= 2 ? 1 : 0 }
 }
 
 extension TypeReference {
-    /// The unit of a type that has one (Matter Core, 7.19.2; Thermostat's own types, 4.3.7 of the cluster library).
+    /// The unit of a type that has one (Matter Core, 7.19.2; Thermostat's own types).
     public var unit: Unit? {
         switch name {
-        case "temperature", "TemperatureDifference": Unit("°C", decimals: 2)
-        case "SignedTemperature", "UnsignedTemperature": Unit("°C", decimals: 1)
+        case "temperature", "TemperatureDifference": Unit("°C", steps: 100)
+        case "SignedTemperature", "UnsignedTemperature": Unit("°C", steps: 10)
         case "percent": Unit("%")
-        case "percent100ths": Unit("%", decimals: 2)
+        case "percent100ths": Unit("%", steps: 100)
         case "elapsed-s": Unit("s")
-        case "power-mW": Unit("W", decimals: 3)
-        case "energy-mWh": Unit("Wh", decimals: 3)
-        case "amperage-mA": Unit("A", decimals: 3)
-        case "voltage-mV": Unit("V", decimals: 3)
+        case "power-mW": Unit("W", steps: 1000)
+        case "energy-mWh": Unit("Wh", steps: 1000)
+        case "amperage-mA": Unit("A", steps: 1000)
+        case "voltage-mV": Unit("V", steps: 1000)
+        default: nil
+        }
+    }
+
+    /// The unit of an element: its type's, or for a plain integer what the cluster's text says of that element.
+    public func unit(of element: String, in cluster: ClusterID?) -> Unit? {
+        if let unit { return unit }
+        guard let cluster, case .unsigned = base else { return signedUnit(of: element, in: cluster) }
+        switch cluster {
+        case Identify.id where element == "IdentifyTime": return Unit("s")
+        case OnOff.id where ["OnTime", "OffWaitTime"].contains(element): return Unit("s", steps: 10)
+        case LevelControl.id, ColorControl.id:
+            return element.hasSuffix("TransitionTime") || element == "RemainingTime" ? Unit("s", steps: 10) : nil
+        case RelativeHumidityMeasurement.id: return Unit("%", steps: 100)
+        case FlowMeasurement.id: return Unit("m³/h", steps: 10)
+        case PowerSource.id where element == "BatPercentRemaining": return Unit("%", steps: 2)
+        case PowerSource.id where element == "BatVoltage": return Unit("V", steps: 1000)
+        case Thermostat.id where ["PICoolingDemand", "PIHeatingDemand"].contains(element): return Unit("%")
+        case DoorLock.id where element == "AutoRelockTime": return Unit("s")
+        case OccupancySensing.id where element.hasSuffix("Delay") || element == "HoldTime": return Unit("s")
+        default: return nil
+        }
+    }
+
+    private func signedUnit(of element: String, in cluster: ClusterID?) -> Unit? {
+        switch cluster {
+        case PressureMeasurement.id where !element.contains("Scale"): Unit("kPa", steps: 10)
+        case Thermostat.id where element == "Amount": Unit("°C", steps: 10)
         default: nil
         }
     }
