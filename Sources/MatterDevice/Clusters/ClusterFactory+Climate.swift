@@ -2,4 +2,6 @@ import MatterModel
 
 extension ClusterFactory {
     static let climateMakers: [ClusterID: Maker] = [:]
+
+    static let climateParameters: [ClusterID: [ClusterParameter]] = [:]
 }

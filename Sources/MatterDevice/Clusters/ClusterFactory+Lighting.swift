@@ -2,4 +2,6 @@ import MatterModel
 
 extension ClusterFactory {
     static let lightingMakers: [ClusterID: Maker] = [:]
+
+    static let lightingParameters: [ClusterID: [ClusterParameter]] = [:]
 }

@@ -21,4 +21,6 @@ extension ClusterFactory {
         UnitLocalization.id: { UnitLocalizationCluster(endpoint: $0, node: $1, configuration: $2) },
         UserLabel.id: { UserLabelCluster(endpoint: $0, node: $1, configuration: $2) },
     ]
+
+    static let utilityParameters: [ClusterID: [ClusterParameter]] = [:]
 }
