@@ -38,6 +38,8 @@ import Testing
             #expect(revisions.attributes.count == 3)
             let none = try await owner.client.read(ReadSelection(attributes: [path(nil, 0x77), path(9, nil)]))
             #expect(none.attributes.isEmpty)
+            let twice = try await owner.client.read(ReadSelection(attributes: [path(1, nil), path(1, nil)]))
+            #expect(twice.attributes.count == 14)
             // Nothing at all is asked for: an empty report.
             #expect(try await owner.client.read(ReadSelection()).attributes.isEmpty)
         }

@@ -19,6 +19,8 @@ struct PathExpansion {
     func expand(_ selection: ReadSelection) -> Result<[ReportItem], Status> {
         var items: [ReportItem] = []
         let filters = selection.dataVersionFilters.isEmpty ? [:] : Self.versions(selection.dataVersionFilters)
+        // A wildcard that stands there many times must not multiply the report.
+        var wildcards: Set<WireAttributePath> = []
         for path in selection.attributes {
             if let status = refusal(of: path) { return .failure(status) }
             if let concrete = path.pattern.concrete {
@@ -27,7 +29,7 @@ struct PathExpansion {
                 } else if !isKnown(concrete.endpoint, concrete.cluster, filters) {
                     items.append(.attribute(concrete))
                 }
-            } else {
+            } else if wildcards.insert(path).inserted {
                 forEach(path) { concrete in
                     items.append(.attribute(concrete))
                     return true

@@ -126,6 +126,7 @@ public final class Subscription {
         }
         isReporting = true
         let exchange = session.begin(.interactionModel)
+        guard exchange.isOpen else { return end() }
         let stream = ReportStream(
             paths.map { .attribute($0) } + events, node: server.node, context: context, hooks: server.hooks, subscription: id)
         let report = ReportSender(stream, on: exchange, context, server, isLastAcknowledged: true) { [weak self] in
