@@ -174,6 +174,7 @@ import Testing
                 }
                 #expect(error != nil)
                 #expect(await eventually { await server.aliveConnections == 0 })
+                await server.stop()
             }
             #expect(transport.timeline.failures.isEmpty)
         }
