@@ -31,6 +31,8 @@ public actor Simulator {
         public var listenAddress: @Sendable (UInt16) -> TransportAddress = { .socket(SocketAddress(.any6, port: $0)) }
         /// Host name and addresses to advertise; nil leaves them to the discovery.
         public var advertisedHost: ServiceHost?
+        /// Entries that the journal keeps.
+        public var journalCapacity = 20_000
         /// Said to others who want the state folder.
         public var holder = "hearth simulate"
         public init() {}
@@ -40,6 +42,9 @@ public actor Simulator {
     private let seed: UInt64
     private var devices: [SimulatedDevice] = []
     private var attestations: [UInt32: DeviceAttestation] = [:]
+    private let journal: Journal
+    private var faults: [FaultInfo] = []
+    private var lastFault = 0
 
     /// Opens a simulator without devices. - Throws: `SimulatorError`, `StoreError` (with who holds the folder), `DiscoveryError`.
     public static func open(
@@ -64,6 +69,7 @@ public actor Simulator {
         timeline = services.timeline
         self.services = services
         seed = configuration.seed
+        journal = Journal(timeline: services.timeline, capacity: configuration.journalCapacity)
     }
 
     /// Switches every device off and ends the use of the store.
@@ -96,7 +102,9 @@ public actor Simulator {
         }
         let device = try SimulatedDevice(
             name: name ?? freeName(profile.name), profile: profile, index: devices.count, port: port, services: services,
-            attestation: attestation(of: profile), seed: seed)
+            attestation: attestation(of: profile), journal: journal, seed: seed)
+        // A fault that is set on all devices is set on later ones too.
+        for info in faults where info.device == nil { try install(info, on: device) }
         try device.start()
         devices.append(device)
         return device.info
@@ -184,6 +192,7 @@ public actor Simulator {
         let device = try device(name)
         device.stop(abruptly: true)
         for key in device.store.keys(withPrefix: "") where key != "birth" { device.store.remove(key) }
+        journal.record(name, .control) { $0.note = "factory reset" }
         try device.start()
     }
 
@@ -198,6 +207,10 @@ public actor Simulator {
         guard let attribute = cluster.attribute(path.attribute) else { throw refused(name, Status(.unsupportedAttribute)) }
         do throws(Status) {
             try cluster.check(attribute, value)
+            journal.record(name, .set) { entry in
+                (entry.endpoint, entry.cluster, entry.attribute) = (path.endpoint, path.cluster, path.attribute)
+                entry.value = value
+            }
             try cluster.setLocally(attribute, value)
         } catch {
             throw refused(name, error)
@@ -211,6 +224,10 @@ public actor Simulator {
     private func triggerInside(_ name: String, _ path: EventPath, _ fields: TLVValue) throws -> EventNumber {
         let cluster = try cluster(name, path.endpoint, path.cluster)
         guard let event = cluster.event(path.event) else { throw refused(name, Status(.unsupportedEvent)) }
+        journal.record(name, .trigger) { entry in
+            (entry.endpoint, entry.cluster, entry.event) = (path.endpoint, path.cluster, path.event)
+            entry.value = fields
+        }
         do throws(Status) { return try cluster.triggerLocally(event, fields) } catch { throw refused(name, error) }
     }
 
@@ -243,4 +260,86 @@ public actor Simulator {
     private func refused(_ name: String, _ status: Status) -> SimulatorError {
         SimulatorError(.refused, "\(name): \(status)", status: status)
     }
+
+    // MARK: Faults
+
+    /// Sets a fault on a device, or on all of them. `members` are those of the machine interface: `kind`, its parameters, `skip`,
+    /// `count`, `probability`. - Returns: the fault's number. - Throws: `SimulatorError.badRequest`.
+    public nonisolated func addFault(_ device: String?, _ members: [String: JSONValue]) async throws -> Int {
+        try await timeline.call("fault") { try await self.addFaultInside(device, members) }
+    }
+    private func addFaultInside(_ device: String?, _ members: [String: JSONValue]) throws -> Int {
+        let targets = try device.map { [try self.device($0)] } ?? devices
+        lastFault += 1
+        let info = FaultInfo(number: lastFault, device: device, kind: members["kind"]?.string ?? "", members: members)
+        // Checked even when there is no device yet.
+        _ = try FaultKinds.make(members) { RandomStream(seed: seed, owner: "check", purpose: $0) }
+        for target in targets { try install(info, on: target) }
+        faults.append(info)
+        return info.number
+    }
+
+    private func install(_ info: FaultInfo, on device: SimulatedDevice) throws {
+        let fault = try FaultKinds.make(info.members) { kind in
+            RandomStream(seed: seed, owner: device.name, purpose: "fault \(info.number) \(kind)")
+        }
+        fault.onFire = { [weak device] what in
+            guard let device else { return }
+            device.journal.record(device.name, .fault) { $0.note = "\(info.kind): \(what)" }
+        }
+        device.faults.add(info.number, fault, to: device)
+        device.faultsChanged()
+    }
+
+    public nonisolated func allFaults() async throws -> [FaultInfo] { try await timeline.call("faults") { await self.faultsInside() } }
+    private func faultsInside() -> [FaultInfo] { faults }
+
+    /// Clears one fault, or all (nil).
+    public nonisolated func clearFault(_ number: Int?) async throws {
+        try await timeline.call("clear fault") { try await self.clearFaultInside(number) }
+    }
+    private func clearFaultInside(_ number: Int?) throws {
+        if let number, !faults.contains(where: { $0.number == number }) {
+            throw SimulatorError(.badRequest, "there is no fault \(number): see 'faults'")
+        }
+        for device in devices {
+            if let number { device.faults.remove(number, from: device) } else { device.faults.removeAll(from: device) }
+            device.faultsChanged()
+        }
+        faults.removeAll { number == nil || $0.number == number }
+    }
+
+    // MARK: Journal
+
+    /// Entries of the journal from a number on, at most `limit`. - Throws: `SimulatorError.gone` below the oldest.
+    public nonisolated func journal(
+        device: String? = nil, kinds: Set<JournalEntry.Kind>? = nil, endpoint: EndpointID? = nil, cluster: ClusterID? = nil,
+        from number: UInt64? = nil, limit: Int = 1000
+    ) async throws -> [JournalEntry] {
+        let filter = Journal.Filter(device: device, kinds: kinds, endpoint: endpoint, cluster: cluster)
+        return try await timeline.call("journal") { try await self.entries(number, limit, filter) }
+    }
+    private func entries(_ number: UInt64?, _ limit: Int, _ filter: Journal.Filter) throws -> [JournalEntry] {
+        try journal.entries(from: number, limit: limit, filter)
+    }
+
+    /// Calls `listener` on the timeline's thread for each entry from now on, until `stopListening`.
+    public nonisolated func listen(_ listener: @escaping @Sendable (JournalEntry) -> Void) async throws -> Int {
+        try await timeline.call("listen") { await self.listenInside(listener) }
+    }
+    private func listenInside(_ listener: @escaping @Sendable (JournalEntry) -> Void) -> Int { journal.listen { listener($0) } }
+    public nonisolated func stopListening(_ number: Int) async throws {
+        try await timeline.call("stop listening") { await self.stopListeningInside(number) }
+    }
+    private func stopListeningInside(_ number: Int) { journal.listeners[number] = nil }
+}
+
+/// A fault that is set.
+public struct FaultInfo: Sendable {
+    public var number: Int
+    /// Nil for all devices.
+    public var device: String?
+    public var kind: String
+    /// As it was asked for.
+    public var members: [String: JSONValue]
 }

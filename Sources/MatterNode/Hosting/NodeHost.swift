@@ -81,6 +81,11 @@ public final class NodeHost: DeviceHost {
         acceptor = nil
     }
 
+    /// Breaks every session, without a word to the peers.
+    public func abortSessions() {
+        for session in sessions { session.session.abort(LinkError(.closedHere, "a fault broke the connection")) }
+    }
+
     public var isAdvertised: Bool { advertising.isEstablished }
     /// Sessions that are open.
     public var sessionCount: Int { sessions.count }

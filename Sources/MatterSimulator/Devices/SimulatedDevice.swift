@@ -13,8 +13,9 @@ final class SimulatedDevice {
     let setup: SetupPayload
     let origin: Timeline.Origin
     private(set) var host: NodeHost?
-    /// What the faults and the journal do around the node; given to every node that runs for this device.
-    var interceptions = NodeInterceptions() { didSet { host?.interceptions = interceptions } }
+    /// What goes wrong with the device on purpose.
+    let faults = FaultSet()
+    let journal: Journal
     var onAdvertised: () -> Void = {}
     var clockOffset: Duration = .zero { didSet { host?.node.environment.clockOffset = clockOffset } }
 
@@ -27,9 +28,11 @@ final class SimulatedDevice {
     let store: any DeviceStore
 
     init(
-        name: String, profile: DeviceProfile, index: Int, port: UInt16, services: NodeServices, attestation: DeviceAttestation, seed: UInt64
+        name: String, profile: DeviceProfile, index: Int, port: UInt16, services: NodeServices, attestation: DeviceAttestation,
+        journal: Journal, seed: UInt64
     ) throws {
         (self.name, self.profile, self.services, self.attestation, self.seed) = (name, profile, services, attestation, seed)
+        self.journal = journal
         origin = services.timeline.origin("device \(name)")
         store = services.hub.store(for: name)
         let made = try Self.birth(profile, index: index, port: port, seed: seed, store: store)
@@ -102,7 +105,9 @@ final class SimulatedDevice {
         for endpoint in profile.endpoints { node.add(EndpointBuilder.build(endpoint, on: node)) }
 
         let host = NodeHost(name: name, node: node, services: services, port: port)
-        host.interceptions = interceptions
+        host.interceptions = interceptions()
+        journal.observe(name, node)
+        journal.record(name, .start)
         host.onAdvertised = { [weak self] in self?.onAdvertised() }
         host.onAdvertisingFailure = { [name] in Log.simulator.warning("\(name) is not advertised: \($0)") }
         do {
@@ -118,8 +123,22 @@ final class SimulatedDevice {
 
     /// Switches the device off; `abruptly` as when the power fails.
     func stop(abruptly: Bool = false) {
-        host?.stop(abruptly: abruptly)
+        guard let stopping = host else { return }
         host = nil
+        stopping.stop(abruptly: abruptly)
+        journal.record(name, .stop)
+    }
+
+    // MARK: Faults and journal
+
+    /// Faults have come or gone.
+    func faultsChanged() { host?.interceptions = interceptions() }
+
+    private func interceptions() -> NodeInterceptions {
+        var interceptions = NodeInterceptions()
+        faults.apply(to: &interceptions)
+        journal.observe(name, &interceptions)
+        return interceptions
     }
 
     var info: DeviceInfo {
@@ -135,6 +154,15 @@ final class SimulatedDevice {
         let digits = String(stream.bits(), radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, 16 - digits.count)) + digits
     }
+}
+
+extension SimulatedDevice: FaultTarget {
+    var timeline: Timeline { services.timeline }
+    func cutPower() { stop(abruptly: true) }
+    func restorePower() {
+        do { try start() } catch { Log.simulator.error("\(name) does not come back: \(error)") }
+    }
+    func endSessions() { host?.abortSessions() }
 }
 
 /// At most `count` bytes of UTF-8, cut between characters.
