@@ -1,7 +1,9 @@
 import MatterModel
 
 extension ClusterFactory {
-    static let closureMakers: [ClusterID: Maker] = [:]
+    static let closureMakers: [ClusterID: Maker] = [
+        WindowCovering.id: { WindowCoveringCluster(endpoint: $0, node: $1, configuration: $2) }
+    ]
 
     static let closureParameters: [ClusterID: [ClusterParameter]] = [
         WindowCovering.id: [
