@@ -5,7 +5,8 @@ import MatterTLV
 
 /// Window Covering (Matter Application Clusters, 5.3): motors that take their time.
 ///
-/// Parameters of the profile: `travelTime`, seconds from open to closed (default 10), and `tiltTime`, the same for the slats (default 2).
+/// Parameters of the profile, in milliseconds: `travelTime`, from open to closed (default 20 s), and `tiltTime`, the same for the slats
+/// (default 2 s).
 /// The first position comes from the first value of CurrentPosition…Percent100ths or …Percentage, else the covering is open.
 ///
 /// By hand (`setLocally`): a CurrentPosition… puts the covering there; a TargetPosition… is the switch on the wall; SafetyStatus with
@@ -40,31 +41,30 @@ public final class WindowCoveringCluster: Cluster {
                     Spec.Attributes.physicalClosedLimitLift, Spec.Attributes.physicalClosedLimitTilt,
                     Spec.Attributes.numberOfActuationsLift, Spec.Attributes.numberOfActuationsTilt, Spec.Attributes.safetyStatus,
                 ],
-                [Spec.Commands.goToLiftPercentage, Spec.Commands.goToTiltPercentage, Spec.Commands.goToLiftValue, Spec.Commands.goToTiltValue]
+                [
+                    Spec.Commands.goToLiftPercentage, Spec.Commands.goToTiltPercentage, Spec.Commands.goToLiftValue,
+                    Spec.Commands.goToTiltValue,
+                ]
             ))
-        let travel = seconds("travelTime") ?? 10
-        if features.contains(.lift) { lift = CoveringAxis(.lift, travel: .seconds(travel), position: firstPosition(.lift)) }
+        if features.contains(.lift) {
+            lift = CoveringAxis(.lift, travel: time("travelTime", or: .seconds(20)), position: firstPosition(.lift))
+        }
         if features.contains(.tilt) {
-            tilt = CoveringAxis(.tilt, travel: .seconds(seconds("tiltTime") ?? 2), position: firstPosition(.tilt))
+            tilt = CoveringAxis(.tilt, travel: time("tiltTime", or: .seconds(2)), position: firstPosition(.tilt))
         }
     }
 
-    /// A parameter in seconds; a fraction is allowed. At most a day.
-    private func seconds(_ name: String) -> Double? {
-        let number: Double? =
-            switch configuration.parameters[name] {
-            case .unsigned(let value)?: Double(value)
-            case .signed(let value)?: Double(value)
-            case .double(let value)?: value
-            case .float(let value)?: Double(value)
-            default: nil
-            }
-        return number.flatMap { $0.isFinite ? min(max(0, $0), 86400) : nil }
+    /// At most a day, so that positions can be computed in 64 bits.
+    private func time(_ name: String, or usual: Duration) -> Duration {
+        guard let milliseconds = configuration.parameters[name]?.unsigned else { return usual }
+        return .milliseconds(Int64(min(milliseconds, 86_400_000)))
     }
 
     private func firstPosition(_ kind: CoveringAxis.Kind) -> UInt16 {
         let ids = Attributes(kind)
-        guard isPositionAware(kind) else { return kept(ids.name).flatMap { try? TLVValue(decoding: $0).unsigned }.map { UInt16(clamping: $0) } ?? 0 }
+        guard isPositionAware(kind) else {
+            return kept(ids.name).flatMap { try? TLVValue(decoding: $0).unsigned }.map { UInt16(clamping: $0) } ?? 0
+        }
         if let value = value(ids.current).unsigned { return UInt16(clamping: value) }
         if let percent = value(ids.currentPercentage).unsigned { return UInt16(clamping: min(percent, 100) * 100) }
         return 0
