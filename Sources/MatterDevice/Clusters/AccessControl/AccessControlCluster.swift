@@ -22,6 +22,13 @@ public final class AccessControlCluster: Cluster {
 
     // MARK: Writing
 
+    /// What is too much for the device is RESOURCE_EXHAUSTED here, so that `willWrite` judges everything but types.
+    public override var valueChecks: ValueChecker.Options {
+        var options = ValueChecker.Options()
+        options.checksConstraints = false
+        return options
+    }
+
     public override func willWrite(
         _ attribute: AttributeDefinition, _ value: TLVValue, _ context: InteractionContext
     ) throws(Status) -> TLVValue {
