@@ -124,7 +124,8 @@ struct FaultParameters {
             pattern.endpoint = endpoint
         }
         guard let clusterName = members["cluster"] else { return pattern }
-        let definition = clusterName.string.flatMap { DataModel.cluster(named: $0) }
+        let definition =
+            clusterName.string.flatMap { DataModel.cluster(named: $0) }
             ?? clusterName.unsigned.flatMap { ClusterID(exactly: $0) }.flatMap { DataModel.cluster(id: $0) }
         guard let definition else { throw SimulatorError(.badRequest, "there is no such cluster") }
         pattern.cluster = definition.id

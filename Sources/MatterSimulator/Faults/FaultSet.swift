@@ -80,11 +80,13 @@ enum FaultKinds {
         guard let type = all.first(where: { $0.kind == kind }) else {
             let names = all.map { $0.kind }
             throw SimulatorError(
-                .badRequest, "there is no fault '\(kind)'\(DataModel.didYouMean(kind, among: names)). Known are \(names.joined(separator: ", "))")
+                .badRequest,
+                "there is no fault '\(kind)'\(DataModel.didYouMean(kind, among: names)). Known are \(names.joined(separator: ", "))")
         }
         let known = Set(type.parameters.map(\.name)).union(["do", "id", "device", "kind", "skip", "count", "probability"])
         if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {
-            throw SimulatorError(.badRequest, "the fault '\(kind)' has no parameter '\(unknown)'\(DataModel.didYouMean(unknown, among: known.sorted()))")
+            throw SimulatorError(
+                .badRequest, "the fault '\(kind)' has no parameter '\(unknown)'\(DataModel.didYouMean(unknown, among: known.sorted()))")
         }
         let reader = FaultParameters(kind: kind, members: members)
         var plan = FaultPlan()

@@ -17,7 +17,9 @@ enum EndpointBuilder {
         }
         for id in wanted.sorted() {
             let configuration = configuration(of: id, types, endpoint.clusters[id])
-            if let cluster = ClusterFactory.make(id, endpoint: endpoint.id, node: node, configuration: configuration) { server.add(cluster) }
+            if let cluster = ClusterFactory.make(id, endpoint: endpoint.id, node: node, configuration: configuration) {
+                server.add(cluster)
+            }
         }
         return server
     }

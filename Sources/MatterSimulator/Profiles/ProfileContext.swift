@@ -96,7 +96,9 @@ final class ProfileContext {
         let digits = text.replacing("_", with: "")
         let parsed = digits.hasPrefix("0x") ? Number(digits.dropFirst(2), radix: 16) : Number(digits)
         guard let parsed, range.contains(parsed) else {
-            report(found.node, found.path, "'\(text)' is not \(what): a whole number from \(range.lowerBound) to \(range.upperBound) is expected")
+            report(
+                found.node, found.path,
+                "'\(text)' is not \(what): a whole number from \(range.lowerBound) to \(range.upperBound) is expected")
             return nil
         }
         return parsed

@@ -5,7 +5,8 @@ import MatterTLV
 /// Turns what stands in a profile into values of the data model, by the type that the schema gives.
 extension ProfileContext {
     /// A value of an attribute or field.
-    func value(_ node: YAMLNode, _ path: String, _ type: TypeReference, name: String, isNullable: Bool, in cluster: ClusterID) -> TLVValue? {
+    func value(_ node: YAMLNode, _ path: String, _ type: TypeReference, name: String, isNullable: Bool, in cluster: ClusterID) -> TLVValue?
+    {
         switch (node.content, type.base) {
         case (.scalar(let text, let isQuoted), let base):
             if !isQuoted, isNullable, text == "null" || text == "~" || text.isEmpty { return .null }
@@ -37,7 +38,9 @@ extension ProfileContext {
             for member in mapping.takeAll() {
                 guard let field = definition.fields.field(named: member.key) else {
                     let names = definition.fields.map(\.name)
-                    report(member.keyNode, path, "\(definition.name) has no field '\(member.key)'\(DataModel.didYouMean(member.key, among: names))")
+                    report(
+                        member.keyNode, path,
+                        "\(definition.name) has no field '\(member.key)'\(DataModel.didYouMean(member.key, among: names))")
                     continue
                 }
                 let value = value(

@@ -142,8 +142,7 @@ final class ToyCluster: ClusterServer {
         }
     }
 
-    func invoke(_ command: CommandDefinition, _ fields: TLVValue, _ context: InteractionContext) throws(Status) -> CommandOutcome
-    {
+    func invoke(_ command: CommandDefinition, _ fields: TLVValue, _ context: InteractionContext) throws(Status) -> CommandOutcome {
         log.append("invoke \(command.name)")
         switch command.id {
         case Toy.echo: return .response(Toy.echo, fields)
