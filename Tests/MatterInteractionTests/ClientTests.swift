@@ -121,6 +121,20 @@ private actor Reader {
         #expect(await reader.letGo())
     }
 
+    @Test func aLargeReportOverASlowLinkIsNoSilence() async throws {
+        try await inLab(maximum: 1_024, endpoints: 100) { lab in
+            let peer = lab.connect()
+            let timeline = lab.timeline
+            (peer.near.latency, peer.far.latency) = ({ .milliseconds(300) }, { .milliseconds(300) })
+            async let moved: Void = timeline.advance(by: .seconds(120))
+            let report = try await peer.client.read(ReadSelection(attributes: [AttributePathPattern()]))
+            #expect(report.attributes.count == 100 * 14)
+            #expect(timeline.now > .zero + .seconds(20))
+            try await moved
+            #expect(timeline.pendingEntries == 0)
+        }
+    }
+
     @Test func answersThatAreNoneAreMalformed() async throws {
         try await inLab { lab in
             let peer = lab.connect()

@@ -8,7 +8,7 @@ public final class InteractionClient {
     public let session: Session
     let timeline: Timeline
     let origin: Timeline.Origin
-    /// How long an answer may take unless a call says otherwise; model time.
+    /// How long the peer may be silent while its answer, or the next part of it, is awaited, unless a call says otherwise; model time.
     public var limit: Duration = .seconds(10)
     private var subscriptions: [SubscriptionID: ClientSubscription] = [:]
 
@@ -173,6 +173,13 @@ public final class InteractionClient {
         guard exchange.isOpen else { throw InteractionError.sessionEnded(nil) }
         let conversation = Conversation<Result>(exchange, timeline)
         let request = { exchange.send(opcode.rawValue, payload) }
+        // Anew with each message: a large report over a slow link takes long and is no silence.
+        let arm = { [timeline, origin] (wait: Duration) in
+            if let timer = conversation.timer { timeline.cancel(timer) }
+            conversation.timer = timeline.after(limit + wait, origin: origin) {
+                conversation.finish(.failure(InteractionError.noResponse(after: limit)))
+            }
+        }
         var awaitsTimedAnswer = timed != nil
         exchange.onSessionEnd = { conversation.finish(.failure(InteractionError.sessionEnded($0))) }
         exchange.onMessage = { [timeline, origin] opcode, payload in
@@ -181,22 +188,21 @@ public final class InteractionClient {
                     let status = try StatusResponse(decoding: payload).status
                     guard awaitsTimedAnswer, status == .success else { throw InteractionError.refused(Status(status)) }
                     awaitsTimedAnswer = false
+                    arm(delay)
                     if delay > .zero { timeline.after(delay, origin: origin) { request() } } else { request() }
                     return
                 }
                 guard !awaitsTimedAnswer, let known = InteractionOpcode(rawValue: opcode),
                     let next = try step(exchange, known, payload)
                 else { throw InteractionError.malformed("opcode \(opcode) is not an answer") }
-                if case .done(let result) = next { conversation.finish(.success(result)) }
+                if case .done(let result) = next { conversation.finish(.success(result)) } else { arm(.zero) }
             } catch let error as TLVError {
                 conversation.finish(.failure(InteractionError.malformed(error.description)))
             } catch {
                 conversation.finish(.failure(error))
             }
         }
-        conversation.timer = timeline.after(limit + delay, origin: origin) {
-            conversation.finish(.failure(InteractionError.noResponse(after: limit)))
-        }
+        arm(.zero)
         return try await conversation.outcome {
             if let timed {
                 exchange.send(InteractionOpcode.timedRequest.rawValue, TimedRequest(timeout: timed).payload)
