@@ -111,6 +111,14 @@ actor TestServer {
     func setEchoes(_ echoes: Bool) { self.echoes = echoes }
     func pause(after count: Int) { pausesAfter = count }
     func resume() { for session in sessions { session.resumeReading() } }
+    /// Lets the kernel keep as little as possible of what is sent.
+    func shrinkBuffers() {
+        var size: Int32 = 4096
+        for case let stream as SocketStream in sessions.compactMap(\.stream) {
+            setsockopt(stream.fd, SOL_SOCKET, SO_SNDBUF, &size, 4)
+        }
+    }
+    var hasOutput: Bool { acceptor?.all.contains { !$0.output.isEmpty } ?? false }
     /// Sends to every session, then closes it.
     func sendAndClose(_ message: [UInt8], times: Int = 1) {
         for session in sessions {
