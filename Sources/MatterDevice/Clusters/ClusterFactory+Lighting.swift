@@ -1,10 +1,5 @@
 import MatterModel
 
 extension ClusterFactory {
-    static let lightingMakers: [ClusterID: Maker] = [
-        LevelControl.id: { LevelControlCluster(endpoint: $0, node: $1, configuration: $2) },
-        OnOff.id: { OnOffCluster(endpoint: $0, node: $1, configuration: $2) },
-    ]
-
-    static let lightingParameters: [ClusterID: [ClusterParameter]] = [:]
+    static let lightingMakers: [ClusterID: Maker] = [:]
 }

@@ -51,6 +51,12 @@ class Claim {
         kinds(on: addresses).flatMap { records(RecordKey(owner: id, kind: $0), on: addresses) }
     }
 
+    /// What probes propose, and ties are broken by. Of a service the SRV record alone: host and port tell it from every other, and a
+    /// fleet's probes take a third of the packets.
+    func proposal(on addresses: [IPAddress]) -> [ResourceRecord] {
+        records(on: addresses).filter { $0.type != RecordType.txt }
+    }
+
     fileprivate func nsec(_ types: Set<UInt16>, _ lifetime: UInt32) -> ResourceRecord {
         ResourceRecord(name: name, type: RecordType.nsec, flush: true, lifetime: lifetime, data: .nsec(types: types))
     }

@@ -47,7 +47,7 @@ extension Responder {
             let parts = batch.members.map { member in
                 PacketPart(
                     questions: [Question(name: member.claim.name, type: RecordType.any)],
-                    authorities: member.claim.records(on: state.addresses).map {
+                    authorities: member.claim.proposal(on: state.addresses).map {
                         var record = $0
                         record.flush = false
                         return record
@@ -131,7 +131,7 @@ extension Responder {
         for (name, records) in theirs {
             guard case .claim(let claim)? = index[name], claim.state == .probing else { continue }
             guard !isOurs(claim, records) else { continue }
-            if Self.isGreater(records, than: claim.records(on: link.addresses)) { probe(claim, at: now, delay: 1000) }
+            if Self.isGreater(records, than: claim.proposal(on: link.addresses)) { probe(claim, at: now, delay: 1000) }
         }
     }
 

@@ -31,7 +31,7 @@ public final class Discovery {
     }
 
     /// Starts a back end. On the timeline's thread, where everything of it is used; `loop` is the timeline's. `interface` restricts
-    /// `builtin` to one network interface. `expectedServices` is how many will be advertised, for `auto` to choose by.
+    /// it to one network interface. `expectedServices` is how many will be advertised, for `auto` to choose by.
     /// - Throws: `DiscoveryError` when the back end cannot work here.
     public static func make(
         backEnd: BackEnd, interface: String? = nil, loop: EventLoop, timeline: Timeline, expectedServices: Int = 1
@@ -39,11 +39,25 @@ public final class Discovery {
         switch backEnd {
         case .memory: return .memory(MemoryRegistry(timeline: timeline))
         case .off: return .off(timeline: timeline)
-        case .avahi: throw DiscoveryError(.daemonUnavailable, "the Avahi back end is not there yet: choose builtin")
-        case .auto, .builtin:
-            let builtin = try BuiltinDiscovery(loop: loop, interface: interface)
-            return Discovery(.builtin, advertiser: builtin, browser: builtin) { builtin.stop() }
+        case .avahi: return try avahi(loop, interface)
+        case .auto:
+            if expectedServices <= comfortableAvahiFleet, let avahi = try? avahi(loop, interface) { return avahi }
+            return try builtin(loop, interface)
+        case .builtin: return try builtin(loop, interface)
         }
+    }
+
+    /// The daemon takes a second for a hundred services and 26 for a thousand.
+    private static let comfortableAvahiFleet = 200
+
+    private static func avahi(_ loop: EventLoop, _ interface: String?) throws(DiscoveryError) -> Discovery {
+        let avahi = try AvahiDiscovery(loop: loop, interface: interface)
+        return Discovery(.avahi, advertiser: avahi, browser: avahi) { avahi.stop() }
+    }
+
+    private static func builtin(_ loop: EventLoop, _ interface: String?) throws(DiscoveryError) -> Discovery {
+        let builtin = try BuiltinDiscovery(loop: loop, interface: interface)
+        return Discovery(.builtin, advertiser: builtin, browser: builtin) { builtin.stop() }
     }
 
     /// The registry in process, to be shared by all that shall find each other.

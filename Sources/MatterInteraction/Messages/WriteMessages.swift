@@ -17,18 +17,15 @@ public struct WriteRequest: Hashable, Sendable {
     public init(decoding payload: UnsafeRawBufferPointer) throws(TLVError) {
         self = try decode(payload) { (reader) throws(TLVError) in
             var request = WriteRequest([])
-            var (isTimed, writes): (Bool?, [AttributeData]?)
             while let member = try reader.nextMember() {
                 switch member.contextTag {
                 case 0: request.suppressesResponse = try member.boolean("suppress response")
-                case 1: isTimed = try member.boolean("timed request")
-                case 2: writes = try decodeArray(&reader, member, "write requests", AttributeData.init(_:_:))
+                case 1: request.isTimed = try member.boolean("timed request")
+                case 2: request.writes = try decodeArray(&reader, member, "write requests", AttributeData.init(_:_:))
                 case 3: request.moreChunks = try member.boolean("more chunks")
                 default: try reader.skip(member)
                 }
             }
-            request.isTimed = try isTimed.required("timed request")
-            request.writes = try writes.required("write requests")
             return request
         }
     }
@@ -68,16 +65,15 @@ public struct WriteResponse: Hashable, Sendable {
                 }
                 response.items = try decodeArray(&reader, member, "write responses") { (reader, token) throws(TLVError) in
                     try reader.expectStructure(token, "an attribute status")
-                    var (path, status): (WireAttributePath?, Status?)
+                    var item = Item(WireAttributePath(AttributePathPattern()), Status(.failure))
                     while let part = try reader.nextMember() {
                         switch part.contextTag {
-                        case 0: path = try WireAttributePath(&reader, part)
-                        case 1: status = try Status(&reader, part)
+                        case 0: item.path = try WireAttributePath(&reader, part)
+                        case 1: item.status = try Status(&reader, part)
                         default: try reader.skip(part)
                         }
                     }
-                    return Item(
-                        try path.required("the path", at: token.offset), try status.required("the status", at: token.offset))
+                    return item
                 }
             }
             return response
@@ -113,7 +109,8 @@ public struct TimedRequest: Hashable, Sendable {
             while let member = try reader.nextMember() {
                 if member.contextTag == 0 { timeout = try member.number("timeout") } else { try reader.skip(member) }
             }
-            return TimedRequest(timeout: try timeout.required("the time-out"))
+            guard let timeout else { throw TLVError(.unexpectedElement, at: 0, "a timed request without a time-out") }
+            return TimedRequest(timeout: timeout)
         }
     }
 
@@ -138,7 +135,8 @@ public struct StatusResponse: Hashable, Sendable {
             while let member = try reader.nextMember() {
                 if member.contextTag == 0 { status = try member.number("status") } else { try reader.skip(member) }
             }
-            return StatusResponse(StatusCode(rawValue: try status.required("the status")))
+            guard let status else { throw TLVError(.unexpectedElement, at: 0, "a status response without a status") }
+            return StatusResponse(StatusCode(rawValue: status))
         }
     }
 

@@ -109,10 +109,8 @@ public final class TLSAcceptor: LoopHandler {
 
     func opened(_ connection: TLSConnection) { onOpen(connection) }
 
-    /// At once, so that the two do not keep each other when the timeline ends before it says so.
-    func forget(_ connection: TLSConnection) { connections[ObjectIdentifier(connection)] = nil }
-
     func ended(_ connection: TLSConnection) {
+        connections[ObjectIdentifier(connection)] = nil
         if !connection.wasReported {
             onRefused(connection, connection.closeReason ?? TLSError(.closedByPeer, "the peer went away"))
         }
@@ -140,8 +138,6 @@ public final class TLSAcceptor: LoopHandler {
     public func loopStops() {
         isClosed = true
         closeSocket()
-        // Nobody is to be told of anything any more, and the node that set these also holds this.
-        (choose, onOpen, onRefused) = ({ _ in .refuse(.internalError) }, { _ in }, { _, _ in })
     }
 
     private func closeSocket() {
@@ -161,7 +157,6 @@ extension TLSTransport {
     public func listen(
         on address: TransportAddress, name: String, wallTime: @escaping () -> Int64
     ) throws(TLSError) -> TLSAcceptor {
-        watchForTheEnd()
-        return try TLSAcceptor(self, address, origin: registry.acceptorOrigin(for: name), wallTime: wallTime)
+        try TLSAcceptor(self, address, origin: registry.acceptorOrigin(for: name), wallTime: wallTime)
     }
 }

@@ -12,7 +12,7 @@ private struct Seen {
 }
 
 @Suite(
-    "The builtin back end over sockets", .serialized,
+    "The builtin back end over sockets",
     .enabled(if: LoopbackMulticast.isPossible, "\(LoopbackMulticast.skipReason)"))
 struct BuiltinSocketTests {
     /// A type that no other test uses, so that tests may run beside each other.

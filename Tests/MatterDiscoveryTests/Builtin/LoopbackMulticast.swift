@@ -1,6 +1,6 @@
 import Glibc
 import HearthIO
-import HearthTime
+@testable import HearthTime
 
 @testable import MatterDiscovery
 
@@ -53,10 +53,12 @@ final class Process<State>: @unchecked Sendable {
         }
     }
 
-    /// Waits until `condition` holds on the timeline's thread; nil after ten seconds.
-    func wait(for condition: @escaping @Sendable (Process) -> Bool) async throws -> Bool {
+    /// Waits until `condition` holds on the timeline's thread; false when it does not in time.
+    func wait(
+        upTo limit: Duration = .seconds(30), for condition: @escaping @Sendable (Process) -> Bool
+    ) async throws -> Bool {
         try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<Bool, any Error>) in
-            let deadline = EventLoop.now() + 10_000_000_000
+            let deadline = EventLoop.now() + UInt64(limit.wholeNanoseconds)
             runtime.timeline.post { self.check(condition, deadline, waiting) }
         }
     }

@@ -23,7 +23,6 @@ struct ResponderProbingTests {
         lab.run(3000)
         let probe = [
             "? h.local ANY", "? A._matter-tlsc._tcp.local ANY", "~ h.local A", "~ A._matter-tlsc._tcp.local SRV",
-            "~ A._matter-tlsc._tcp.local TXT",
         ]
         let host = ["h.local A 120 !", "h.local NSEC 120 !"]
         let announcement =

@@ -1,0 +1,104 @@
+import CAvahi
+import HearthIO
+
+/// One client of the Avahi daemon. The daemon gives each a limited number of objects, so that a large fleet has several.
+final class AvahiConnection {
+    private(set) var client: OpaquePointer?
+    private(set) var isRunning = false
+    /// Entry groups, browsers and resolvers that it has.
+    var objects = 0
+    /// The daemon has come, has gone, or has refused. Called from within the library: do not free the client there.
+    var changed: (() -> Void)?
+
+    /// The daemon's own limit is 1024, unless it was configured otherwise.
+    static let maximumObjects = 900
+
+    /// - Throws: `DiscoveryError.daemonUnavailable` when there is no daemon; with `waits` only when there is no D-Bus.
+    init(_ events: AvahiEventLoop, waits: Bool) throws(DiscoveryError) {
+        var error: Int32 = 0
+        let flags = AvahiClientFlags(rawValue: waits ? AVAHI_CLIENT_NO_FAIL.rawValue : 0)
+        let made = avahi_client_new(events.poll, flags, avahiClientChanged, Unmanaged.passUnretained(self).toOpaque(), &error)
+        guard let made else {
+            throw DiscoveryError(
+                .daemonUnavailable, "the Avahi daemon does not answer: start avahi-daemon, or choose --mdns builtin",
+                cause: AvahiFailure.text(error))
+        }
+        client = made
+    }
+
+    fileprivate func stateChanged(_ client: OpaquePointer?, _ state: AvahiClientState) {
+        // The first call comes before `avahi_client_new` returns.
+        self.client = client
+        let runs = state == AVAHI_CLIENT_S_RUNNING
+        if state == AVAHI_CLIENT_FAILURE || runs != isRunning {
+            isRunning = runs
+            hasFailed = state == AVAHI_CLIENT_FAILURE
+            changed?()
+        }
+    }
+
+    /// The client is of no more use and is to be replaced.
+    private(set) var hasFailed = false
+
+    var error: Int { client.map { Int(avahi_client_errno($0)) } ?? AVAHI_ERR_DISCONNECTED }
+
+    /// Frees the client with everything that it has.
+    func close() {
+        changed = nil
+        if let client { avahi_client_free(client) }
+        client = nil
+        isRunning = false
+    }
+}
+
+private func avahiClientChanged(_ client: OpaquePointer?, _ state: AvahiClientState, _ userdata: UnsafeMutableRawPointer?) {
+    guard let userdata else { return }
+    Unmanaged<AvahiConnection>.fromOpaque(userdata).takeUnretainedValue().stateChanged(client, state)
+}
+
+/// What the library's numbers mean here.
+enum AvahiFailure {
+    static func text(_ code: Int32) -> String { avahi_strerror(code).map { String(cString: $0) } ?? "Avahi error \(code)" }
+
+    static func error(_ code: Int, _ what: String) -> DiscoveryError {
+        let text = text(Int32(clamping: code))
+        switch code {
+        case AVAHI_ERR_TOO_MANY_OBJECTS, AVAHI_ERR_TOO_MANY_ENTRIES, AVAHI_ERR_TOO_MANY_CLIENTS:
+            return DiscoveryError(
+                .tooManyServices,
+                "\(what): the Avahi daemon's limit is reached (objects-per-client-max, entries-per-entry-group-max or clients-max in "
+                    + "avahi-daemon.conf): raise it, or choose --mdns builtin", cause: text)
+        case AVAHI_ERR_DISCONNECTED, AVAHI_ERR_NO_DAEMON:
+            return DiscoveryError(.daemonUnavailable, "\(what): the Avahi daemon has gone", cause: text)
+        case AVAHI_ERR_INVALID_SERVICE_NAME, AVAHI_ERR_INVALID_SERVICE_TYPE, AVAHI_ERR_INVALID_HOST_NAME,
+            AVAHI_ERR_INVALID_SERVICE_SUBTYPE:
+            return DiscoveryError(.invalidName, "\(what): the Avahi daemon does not accept the name", cause: text)
+        default: return DiscoveryError(.backEnd, "\(what): the Avahi daemon refuses", cause: text)
+        }
+    }
+}
+
+/// A TXT record as the library wants it.
+enum AvahiText {
+    /// To be freed with `avahi_string_list_free`. Nil for a record without strings.
+    static func list(_ text: TextRecord) -> UnsafeMutablePointer<AvahiStringList>? {
+        var list: UnsafeMutablePointer<AvahiStringList>?
+        // The library keeps such lists from the last to the first.
+        for entry in text.entries {
+            let string = Array(entry.key.utf8) + (entry.value.map { [UInt8(ascii: "=")] + $0 } ?? [])
+            list = avahi_string_list_add_arbitrary(list, string, string.count)
+        }
+        return list
+    }
+
+    static func record(_ list: UnsafeMutablePointer<AvahiStringList>?) -> TextRecord {
+        var strings: [[UInt8]] = []
+        var next = UnsafePointer(list)
+        while let entry = next {
+            let size = Int(avahi_string_list_get_size(UnsafeMutablePointer(mutating: entry)))
+            if let bytes = avahi_string_bytes(entry) { strings.append(Array(UnsafeBufferPointer(start: bytes, count: size))) }
+            next = UnsafePointer(avahi_string_next(entry))
+        }
+        return TextRecord(encoded: strings.reversed().flatMap { [UInt8(clamping: $0.count)] + $0.prefix(255) })
+    }
+}

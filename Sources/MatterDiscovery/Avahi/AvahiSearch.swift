@@ -1,0 +1,202 @@
+import CAvahi
+import HearthIO
+
+/// A search with the daemon: one browser, and a resolver for each service on each interface and IP version, kept open so that
+/// changes are told.
+final class AvahiSearch: ServiceSearch {
+    private struct Place: Hashable {
+        let instance: String
+        let interface: AvahiIfIndex
+        let family: AvahiProtocol
+    }
+
+    private struct Answer {
+        var host: String
+        var address: SocketAddress
+        var text: TextRecord
+    }
+
+    private let discovery: AvahiDiscovery
+    private let type: ServiceType
+    private let subtype: String?
+    /// The one instance that is wanted; nil for all.
+    private let only: String?
+    private let event: (BrowseEvent) -> Void
+    private(set) var connection: AvahiConnection?
+    private(set) var isCancelled = false
+    private var browser: OpaquePointer?
+    private var resolvers: [Place: AvahiResolver] = [:]
+    private var answers: [Place: Answer] = [:]
+    private var reported: [String: ResolvedService] = [:]
+
+    init(
+        _ discovery: AvahiDiscovery, _ type: ServiceType, subtype: String?, only: String?,
+        _ event: @escaping (BrowseEvent) -> Void
+    ) {
+        self.discovery = discovery
+        self.type = type
+        self.subtype = subtype
+        self.only = only
+        self.event = event
+    }
+
+    func begin(on connection: AvahiConnection) throws(DiscoveryError) {
+        let kind = subtype.map { "\($0)._sub.\(type)" } ?? type.name
+        browser = avahi_service_browser_new(
+            connection.client, discovery.interface, avahi_any_protocol, kind, nil, AvahiLookupFlags(rawValue: 0), avahiBrowsed,
+            Unmanaged.passUnretained(self).toOpaque())
+        guard browser != nil else { throw AvahiFailure.error(connection.error, "looking for \(kind)") }
+        self.connection = connection
+        connection.objects += 1
+    }
+
+    func tell(_ said: BrowseEvent) {
+        discovery.later { [self] in if !isCancelled { event(said) } }
+    }
+
+    func timedOut(_ name: ServiceName) {
+        if !isCancelled, reported.isEmpty { event(.failed(DiscoveryError(.notFound, "\(name) was not found on the network"))) }
+    }
+
+    fileprivate func browsed(_ interface: AvahiIfIndex, _ family: AvahiProtocol, _ what: AvahiBrowserEvent, _ name: String?) {
+        switch what {
+        case AVAHI_BROWSER_NEW:
+            guard let name, only == nil || only?.lowercased() == name.lowercased() else { return }
+            resolve(Place(instance: name, interface: interface, family: family))
+        case AVAHI_BROWSER_REMOVE:
+            guard let name else { return }
+            let place = Place(instance: name, interface: interface, family: family)
+            drop(place)
+            answers[place] = nil
+            evaluate(name)
+        case AVAHI_BROWSER_FAILURE:
+            tell(.failed(AvahiFailure.error(connection?.error ?? AVAHI_ERR_FAILURE, "looking for \(type)")))
+        default: break
+        }
+    }
+
+    private func resolve(_ place: Place) {
+        guard let connection, resolvers[place] == nil else { return }
+        let resolver = AvahiResolver { [weak self] in self?.resolved(place, $0) }
+        resolver.handle = avahi_service_resolver_new(
+            connection.client, place.interface, place.family, place.instance, type.name, "local", avahi_any_protocol,
+            AvahiLookupFlags(rawValue: 0), avahiResolved, Unmanaged.passUnretained(resolver).toOpaque())
+        guard resolver.handle != nil else {
+            return tell(.failed(AvahiFailure.error(connection.error, "resolving \(place.instance)")))
+        }
+        connection.objects += 1
+        resolvers[place] = resolver
+    }
+
+    private func resolved(_ place: Place, _ found: AvahiResolver.Found?) {
+        guard let found else {
+            // It has not answered in time; as long as it is listed it is asked again.
+            discovery.loop.schedule(after: .seconds(2)) { [weak self] in
+                guard let self, self.resolvers[place] != nil else { return }
+                self.drop(place)
+                self.resolve(place)
+            }
+            return
+        }
+        let scope = found.address.isLinkLocal6 ? UInt32(clamping: place.interface) : 0
+        let address = SocketAddress(found.address, port: found.port, scope: scope)
+        answers[place] = Answer(host: found.host, address: address, text: found.text)
+        evaluate(place.instance)
+    }
+
+    private func drop(_ place: Place) {
+        guard let resolver = resolvers.removeValue(forKey: place) else { return }
+        if let handle = resolver.handle { avahi_service_resolver_free(handle) }
+        connection?.objects -= 1
+    }
+
+    private func evaluate(_ instance: String) {
+        let name = ServiceName(instance, type)
+        let own = answers.filter { $0.key.instance == instance }.sorted {
+            ($0.key.interface, $0.value.address.address, $0.key.family) < (
+                $1.key.interface, $1.value.address.address, $1.key.family
+            )
+        }
+        let before = reported[instance]
+        guard let first = own.first?.value else {
+            reported[instance] = nil
+            if before != nil { tell(.lost(name)) }
+            return
+        }
+        var addresses: [SocketAddress] = []
+        for (_, answer) in own.sorted(by: { !$0.value.address.address.isLinkLocal6 && $1.value.address.address.isLinkLocal6 })
+        where !addresses.contains(answer.address) { addresses.append(answer.address) }
+        let interfaces = Set(own.map { UInt32(clamping: $0.key.interface) }).sorted()
+        let service = ResolvedService(
+            name: name, host: first.host, port: first.address.port, addresses: addresses, text: first.text, interfaces: interfaces
+        )
+        guard service != before else { return }
+        reported[instance] = service
+        tell(before == nil ? .found(service) : .updated(service))
+    }
+
+    /// The objects are gone with their connection, or are to be freed on a connection that is still there. What was found is lost.
+    func detach(freeing: Bool) {
+        if freeing {
+            for resolver in resolvers.values { if let handle = resolver.handle { avahi_service_resolver_free(handle) } }
+            if let browser { avahi_service_browser_free(browser) }
+        }
+        browser = nil
+        resolvers = [:]
+        connection = nil
+        answers = [:]
+        for instance in reported.keys.sorted() { evaluate(instance) }
+    }
+
+    func cancel() {
+        guard !isCancelled else { return }
+        isCancelled = true
+        connection?.objects -= resolvers.count + (browser == nil ? 0 : 1)
+        detach(freeing: true)
+        discovery.forget(self)
+    }
+}
+
+/// One resolver, kept by its search as long as the library has its address.
+private final class AvahiResolver {
+    struct Found {
+        let host: String
+        let address: IPAddress
+        let port: UInt16
+        let text: TextRecord
+    }
+
+    var handle: OpaquePointer?
+    let resolved: (Found?) -> Void
+    init(_ resolved: @escaping (Found?) -> Void) { self.resolved = resolved }
+}
+
+private func avahiBrowsed(
+    _ browser: OpaquePointer?, _ interface: AvahiIfIndex, _ family: AvahiProtocol, _ event: AvahiBrowserEvent,
+    _ name: UnsafePointer<CChar>?, _ type: UnsafePointer<CChar>?, _ domain: UnsafePointer<CChar>?,
+    _ flags: AvahiLookupResultFlags,
+    _ userdata: UnsafeMutableRawPointer?
+) {
+    guard let userdata else { return }
+    let search = Unmanaged<AvahiSearch>.fromOpaque(userdata).takeUnretainedValue()
+    search.browsed(interface, family, event, name.map { String(cString: $0) })
+}
+
+private func avahiResolved(
+    _ resolver: OpaquePointer?, _ interface: AvahiIfIndex, _ family: AvahiProtocol, _ event: AvahiResolverEvent,
+    _ name: UnsafePointer<CChar>?, _ type: UnsafePointer<CChar>?, _ domain: UnsafePointer<CChar>?, _ host: UnsafePointer<CChar>?,
+    _ address: UnsafePointer<AvahiAddress>?, _ port: UInt16, _ text: UnsafeMutablePointer<AvahiStringList>?,
+    _ flags: AvahiLookupResultFlags, _ userdata: UnsafeMutableRawPointer?
+) {
+    guard let userdata else { return }
+    let resolver = Unmanaged<AvahiResolver>.fromOpaque(userdata).takeUnretainedValue()
+    guard event == AVAHI_RESOLVER_FOUND, let host, let address, let bytes = avahi_address_bytes(address) else {
+        return resolver.resolved(nil)
+    }
+    let count = avahi_address_is_ipv4(address) != 0 ? 4 : 16
+    guard let found = IPAddress(bytes: Array(UnsafeRawBufferPointer(start: bytes, count: count))) else {
+        return resolver.resolved(nil)
+    }
+    resolver.resolved(
+        AvahiResolver.Found(host: String(cString: host), address: found, port: port, text: AvahiText.record(text)))
+}
