@@ -81,11 +81,17 @@ let tools: [Target] = [
     .testTarget(name: "ConformanceTests", dependencies: ["HomeTestKit", "MatterModel", "MatterTLV"], swiftSettings: settings),
 ]
 
+/// `HEARTH_TESTS=MatterTLV,MatterDevice swift test` builds only the tests of those targets: a quick turn on a small machine.
+let wantedTests = Context.environment["HEARTH_TESTS"].map { Set($0.split(separator: ",").map { "\($0)Tests" }) }
+let targets = (systemLibraries + layers.flatMap { $0 } + tools).filter { target in
+    target.type != .test || (wantedTests?.contains(target.name) ?? true)
+}
+
 let package = Package(
     name: "hearth",
     products: [
         .executable(name: "hearth", targets: ["hearth"]),
         .library(name: "HomeTestKit", targets: ["HomeTestKit"]),
     ],
-    targets: systemLibraries + layers.flatMap { $0 } + tools
+    targets: targets
 )

@@ -161,7 +161,7 @@ public actor Controller {
             guard response.statusCode == .ok else {
                 throw ControllerError(.refused, "\(device.name) refused to leave the home: status \(response.statusCode.rawValue)")
             }
-        } catch where force {
+        } catch  where force {
             Log.controller.info("\(device.name) is forgotten without its knowledge: \(error)")
         } catch {
             throw ControllerError(error, device: device.name)
@@ -255,7 +255,8 @@ public actor Controller {
         let request = AdministratorCommissioning.OpenCommissioningWindow(
             commissioningTimeout: timeout, pakePasscodeVerifier: verifier.serialized, discriminator: discriminator,
             iterations: UInt32(parameters.iterations), salt: parameters.salt)
-        let path = WireCommandPath(CommandPath(0, AdministratorCommissioning.id, AdministratorCommissioning.Commands.openCommissioningWindow))
+        let path = WireCommandPath(
+            CommandPath(0, AdministratorCommissioning.id, AdministratorCommissioning.Commands.openCommissioningWindow))
         let answers = try await withClient(device.name) { client in
             try await client.invoke([CommandData(path, request.tlv)], timed: 10_000)
         }
@@ -302,7 +303,9 @@ public actor Controller {
             // Kept for the next process; a store that is full is no reason to fail a call that works.
             guard var saved = try? context.home.device("0x" + String(device.nodeID.rawValue, radix: 16)) else { return }
             saved.addresses = addresses.map(\.description)
-            do { try context.home.save(saved) } catch { Log.controller.warning("the new address of \(saved.name) was not stored: \(error)") }
+            do { try context.home.save(saved) } catch {
+                Log.controller.warning("the new address of \(saved.name) was not stored: \(error)")
+            }
         }
     }
 

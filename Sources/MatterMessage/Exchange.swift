@@ -11,9 +11,14 @@ public final class Exchange {
     public private(set) var isOpen = true
 
     /// A message came in this exchange. The bytes are valid during the call only.
-    public var onMessage: ((_ opcode: UInt8, _ payload: UnsafeRawBufferPointer) -> Void)?
+    public var onMessage: ((_ opcode: UInt8, _ payload: UnsafeRawBufferPointer) -> Void)? {
+        // Nobody would ever let go of what a closed exchange held.
+        didSet { if !isOpen, onMessage != nil { onMessage = nil } }
+    }
     /// The session ended while the exchange was open. Not called after `close`.
-    public var onSessionEnd: ((LinkError?) -> Void)?
+    public var onSessionEnd: ((LinkError?) -> Void)? {
+        didSet { if !isOpen, onSessionEnd != nil { onSessionEnd = nil } }
+    }
 
     init(id: UInt16, isInitiator: Bool, protocolID: ProtocolID, session: Session) {
         (self.id, self.isInitiator, self.protocolID, self.session) = (id, isInitiator, protocolID, session)

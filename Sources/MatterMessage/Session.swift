@@ -98,8 +98,7 @@ public final class Session {
         }
         if let filter, !filter(false, header, payload) { return }
         handlers += 1
-        if header.isInitiator, accepted[header.exchangeID] == nil, accepted.count >= Self.inboundExchangeLimit || !waiting.isEmpty
-        {
+        if header.isInitiator, accepted[header.exchangeID] == nil, accepted.count >= Self.inboundExchangeLimit || !waiting.isEmpty {
             waiting.append(Array(message))
             pause()
         } else {

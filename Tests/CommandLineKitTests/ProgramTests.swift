@@ -6,8 +6,7 @@ import Testing
 @Suite struct ProgramTests {
     private struct Other: Error {}
 
-    private func run(_ words: [String] = ["read", "hall", "A"], _ body: @escaping Command.Run) async -> (ExitCode, String, String)
-    {
+    private func run(_ words: [String] = ["read", "hall", "A"], _ body: @escaping Command.Run) async -> (ExitCode, String, String) {
         let terminal = Terminal.captured()
         let code = await demoProgram(run: body).run(words, on: terminal)
         return (code, terminal.outputText, terminal.errorText)

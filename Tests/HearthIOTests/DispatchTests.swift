@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import HearthTime
 import Testing
@@ -135,15 +136,16 @@ import Testing
             let log: [String] = try await runtime.untilDone { done in
                 var log: [String] = []
                 var handlers: [Handler] = []
-                /// Whoever is first closes both and registers another descriptor under the other's number.
+                /// Whoever is first ends both and registers another descriptor under the other's number.
                 func first(_ handler: Handler) {
                     let other = handler === handlers[0] ? handlers[1] : handlers[0]
                     log.append("first")
-                    other.end()
+                    loop.unregister(other.fd)
                     handler.end()
                     guard let fresh = try? socketPair() else { return done(["no socket pair"]) }
+                    // Closes and takes the number in one step: between two, another test could take it.
                     if dup2(fresh.inside, other.fd) != other.fd { return done(["no dup2"]) }
-                    for fd in [fresh.inside] { Socket.close(fd) }
+                    Socket.close(fresh.inside)
                     do {
                         let reused = try Handler(loop, other.fd, .readable) { _, _ in log.append("stale") }
                         loop.schedule(after: .milliseconds(5)) {

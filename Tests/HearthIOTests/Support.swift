@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import HearthTime
 import Testing
@@ -20,8 +21,7 @@ extension Runtime {
     }
 
     /// Runs `body` on the thread with a callback that ends the wait.
-    func untilDone<Value: Sendable>(_ body: @escaping @Sendable (@escaping (Value) -> Void) throws -> Void) async throws -> Value
-    {
+    func untilDone<Value: Sendable>(_ body: @escaping @Sendable (@escaping (Value) -> Void) throws -> Void) async throws -> Value {
         try await withCheckedThrowingContinuation { waiting in
             let accepted = timeline.post {
                 do { try body { waiting.resume(returning: $0) } } catch { waiting.resume(throwing: error) }

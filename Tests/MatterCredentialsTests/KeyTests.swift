@@ -98,8 +98,7 @@ import Testing
         let signature = try key.sign([1])
         var off = key.publicKey
         off[64] ^= 1
-        for bad in [[], [4], off, [UInt8](repeating: 0, count: 65), key.publicKey + [0], [2] + key.publicKey[1..<33]] as [[UInt8]]
-        {
+        for bad in [[], [4], off, [UInt8](repeating: 0, count: 65), key.publicKey + [0], [2] + key.publicKey[1..<33]] as [[UInt8]] {
             #expect(throws: CredentialsError.self) { try PublicKey(point: bad) }
         }
         let verifier = try PublicKey(point: key.publicKey)

@@ -62,6 +62,18 @@ import Testing
         } catch { #expect(error.code == .outOfRange) }
     }
 
+    @Test func onlyTheSetupCodesPasscodeCanBeAskedFor() throws {
+        let responder = PairingResponder(verifier: verifier, parameters: parameters, exporter: exporter)
+        #expect(throws: CredentialsError.self) { try responder.response(request: PBKDFParamRequest(passcodeID: 1).tlv) }
+    }
+
+    /// Matter's own parameters may be known beforehand; then the answer leaves them out.
+    @Test func knownParametersAreLeftOut() throws {
+        let responder = PairingResponder(verifier: verifier, parameters: parameters, exporter: exporter)
+        let response = try PBKDFParamResponse(tlv: responder.response(request: PBKDFParamRequest(hasParameters: true).tlv))
+        #expect(response.parameters == nil)
+    }
+
     @Test func anAnswerToAnotherRequestIsRefused() throws {
         let initiator = PairingInitiator(passcode: passcode, exporter: exporter)
         let response = PBKDFParamResponse(initiatorRandom: Crypto.random(32), parameters: parameters)

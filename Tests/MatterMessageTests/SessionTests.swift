@@ -274,6 +274,10 @@ import Testing
                     exchange.close()
                 }
             }
+            let closed = Pair(timeline).client.begin(.interactionModel)
+            closed.onMessage = { _, _ in closed.close() }
+            closed.onSessionEnd = { _ in closed.close() }
+            #expect(!closed.isOpen && closed.onMessage == nil && closed.onSessionEnd == nil)
             #expect(weakSession == nil)
             #expect(weakExchange == nil)
             #expect(told == 1)

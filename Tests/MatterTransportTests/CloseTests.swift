@@ -20,12 +20,14 @@ import Testing
             let client = TestClient(transport)
             let address = try await server.start(identities: [fabric.node(lamp)])
             let message = Crypto.random(Frame.limit)
-            for times in [0, 1, 3] {
+            for times in [0, 1, 4] {
                 _ = try await client.connect(address, as: fabric.node(controller), to: lamp)
                 await client.pause()
                 // The client talks at the same time: unread input must not turn the end into a reset.
                 await client.send([1], times: 50)
+                await server.shrinkBuffers()
                 await server.sendAndClose(message, times: times)
+                if times == 4 { #expect(await server.hasOutput) }
                 await client.resume()
                 #expect(await eventually { await client.isEnded })
                 let received = await client.received
@@ -130,6 +132,53 @@ import Testing
             #expect(await server.failures.map(\.code) == [.timedOut])
             #expect(try await idle.request([1]) == [1])
             await server.stop()
+        }
+    }
+
+    /// Nothing keeps a connection that is over.
+    @Test(
+        arguments: [TransportAddress.loopback(0), .memory(MemoryAddress("lamp", port: 0))],
+        [Timeline.Mode.real(speed: 1), .manual])
+    func aConnectionThatIsOverIsLetGo(place: TransportAddress, mode: Timeline.Mode) async throws {
+        try await withTransport(mode) { transport in
+            let fabric = try TestFabric()
+            let server = TestServer(transport)
+            let client = TestClient(transport)
+            let address = try await server.start(on: place, identities: [fabric.node(lamp)])
+            let refused = try Hybrid.sibling(of: fabric, node: controller, claiming: fabric)
+            _ = await failure { try await client.connect(address, as: refused, to: lamp) }
+            _ = try await client.connect(address, as: fabric.node(controller), to: lamp)
+            #expect(try await client.request([1]) == [1])
+            #expect(await client.connectionExists)
+            await client.close()
+            #expect(await eventually { await !client.connectionExists })
+            #expect(await eventually { await server.aliveConnections == 0 })
+            await server.stop()
+        }
+    }
+
+    /// Any callback may end its connection, or all of them.
+    @Test(
+        arguments: [TransportAddress.loopback(0), .memory(MemoryAddress("lamp", port: 0))],
+        [Timeline.Mode.real(speed: 1), .manual])
+    func aCallbackMayEndItsConnection(place: TransportAddress, mode: Timeline.Mode) async throws {
+        try await withTransport(mode) { transport in
+            let fabric = try TestFabric()
+            let identity = try fabric.node(controller)
+            for moment in TestServer.Moment.allCases {
+                let server = TestServer(transport)
+                let client = TestClient(transport)
+                let address = try await server.start(on: place, identities: [fabric.node(lamp)])
+                await server.stop(at: moment)
+                let error = await failure {
+                    _ = try await client.connect(address, as: identity, to: lamp)
+                    for _ in 0..<3 { _ = try await client.request([1]) }
+                }
+                #expect(error != nil)
+                #expect(await eventually { await server.aliveConnections == 0 })
+                await server.stop()
+            }
+            #expect(transport.timeline.failures.isEmpty)
         }
     }
 

@@ -48,10 +48,10 @@ import Testing
             let hello = try await client.clientHello(as: fabric.node(1), to: lamp)
             let stalled = [try RawSocket(address), try RawSocket(address), try RawSocket(address)]
             for peer in stalled { peer.send(hello) }
-            #expect(await eventually { await server.load.handshakes == 2 })
-            #expect(await eventually { await server.load.waiting == 1 })
             #expect(try await client.connect(address, as: fabric.node(2), to: lamp, timeout: .seconds(30)).peer?.nodeID == lamp)
+            // One or two have lost their places, and there were never more than two.
             #expect(await server.failures.contains { $0.message == "the peer does nothing while others wait" })
+            #expect(await (1...2).contains(server.mostHandshakes))
             for peer in stalled { peer.close() }
             #expect(await eventually { await server.load == TransportLoad() })
             await server.stop()

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import HearthIO
 import HearthTime
 import MatterCredentials
@@ -7,8 +7,10 @@ import Testing
 
 @testable import MatterTransport
 
+private let tool = "/usr/bin/openssl"
+
 /// The same server judged by another client: `openssl s_client`. Skipped where the tool is not installed.
-@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: access(tool, X_OK) == 0, "openssl is not installed"), .timeLimit(.minutes(1)))
 struct OpenSSLClientTests {
     /// Runs s_client against a server with one node and returns what it printed.
     private func run(_ arguments: [String], withCertificate: Bool, window: Bool = false) async throws -> String {
@@ -18,35 +20,31 @@ struct OpenSSLClientTests {
             let server = TestServer(transport)
             let port = try await server.start(identities: [lamp])
             if window { try await server.openWindow() }
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-tls-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-
+            let folder = try TemporaryFolder()
             let key = try PrivateKey.generate()
             let certificate = try fabric.authority.issueNode(
                 0xC0, publicKey: key.publicKey, notBefore: TestFabric.notBefore, notAfter: TestFabric.notAfter)
-            try Data(fabric.authority.root.pem.utf8).write(to: folder.appendingPathComponent("root.pem"))
-            try Data(certificate.pem.utf8).write(to: folder.appendingPathComponent("node.pem"))
-            try Data(key.pem.utf8).write(to: folder.appendingPathComponent("node.key"))
-
-            let process = Process()
-            let output = Pipe()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-            process.currentDirectoryURL = folder
-            process.arguments =
-                ["s_client", "-connect", "127.0.0.1:\(port.port)", "-CAfile", "root.pem", "-attime", "\(ModelClock.start)"]
-                + (withCertificate ? ["-cert", "node.pem", "-key", "node.key"] : [])
-                + arguments.map { $0 == "NAME" ? lamp.instanceName : $0 }
-            process.standardOutput = output
-            process.standardError = output
-            let input = Pipe()
-            process.standardInput = input
-            try process.run()
-            // Leaves time for what comes after the handshake: the verdict and the first frame.
-            try await Task.sleep(for: .milliseconds(400))
-            try input.fileHandleForWriting.close()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
+            let root = try folder.write(fabric.authority.root.pem, to: "root.pem")
+            let credentials = try [
+                "-cert", folder.write(certificate.pem, to: "node.pem"), "-key", folder.write(key.pem, to: "node.key"),
+            ]
+            let client = try ChildProcess(
+                tool,
+                ["s_client", "-connect", "127.0.0.1:\(port.port)", "-CAfile", root, "-attime", "\(ModelClock.start)"]
+                    + (withCertificate ? credentials : []) + arguments.map { $0 == "NAME" ? lamp.instanceName : $0 })
+            // A refused client ends by itself. A served one gets a message, and has then read all that came before it.
+            var isServed = false
+            let isOver = await eventually {
+                if !isServed, await server.opened.count > 0 {
+                    isServed = true
+                    await server.send(Array("the last message".utf8))
+                }
+                return client.hasEnded || client.text.contains("the last message")
+            }
+            #expect(isOver)
+            client.closeInput()
+            #expect(await eventually { client.hasEnded })
+            let text = client.text
             await server.stop()
             return text
         }
@@ -57,7 +55,7 @@ struct OpenSSLClientTests {
         #expect(text.contains("Verify return code: 0 (ok)"))
         #expect(text.contains("ALPN protocol: hearth/1"))
         #expect(text.contains("TLSv1.3, Cipher is TLS_AES_128_GCM_SHA256"))
-        #expect(text.contains("Post-Handshake New Session Ticket arrived"))
+        #expect(text.contains("Post-Handshake New Session Ticket arrived") && text.contains("the last message"))
     }
 
     @Test func tls12IsRefused() async throws {
@@ -86,5 +84,32 @@ struct OpenSSLClientTests {
         #expect(text.contains("No client certificate CA names sent"))
         #expect(!text.contains("New Session Ticket arrived"))
         #expect(try await run(["-alpn", "hearth-pase/1"], withCertificate: false).contains("alert access denied"))
+    }
+}
+
+/// A folder that goes with the test.
+private final class TemporaryFolder {
+    private let path: String
+    private var files: [String] = []
+
+    init() throws {
+        var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/hearth-tls-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else { throw IOError("mkdtemp") }
+        path = String(cString: made)
+    }
+
+    deinit {
+        for file in files { unlink(file) }
+        rmdir(path)
+    }
+
+    /// The file's whole path.
+    func write(_ text: String, to name: String) throws -> String {
+        let file = path + "/" + name
+        guard let stream = fopen(file, "w") else { throw IOError("fopen") }
+        defer { fclose(stream) }
+        guard fputs(text, stream) >= 0 else { throw IOError("fputs") }
+        files.append(file)
+        return file
     }
 }

@@ -45,10 +45,18 @@ actor TestServer {
         return acceptor.address
     }
 
+    enum Moment: CaseIterable { case choosing, opening, message, abort }
+    private var stopMoment: Moment?
+    private var known: [WeakConnection] = []
+    var aliveConnections: Int { known.filter { $0.connection != nil }.count }
+    func stop(at moment: Moment) { stopMoment = moment }
+
     private(set) var mostHandshakes = 0
     private(set) var mostWaiting = 0
 
     private func choose(_ hello: ClientHello) -> TLSChoice {
+        known += acceptor?.all.map { WeakConnection(connection: $0) } ?? []
+        if stopMoment == .choosing { stop() }
         mostHandshakes = max(mostHandshakes, transport.load.handshakes)
         mostWaiting = max(mostWaiting, transport.load.waiting)
         if hello.protocols.contains(TLSMode.operational.rawValue) {
@@ -64,6 +72,7 @@ actor TestServer {
         opened.append((connection.peer, connection.isResumed))
         if let context = try? connection.sessionContext() { contexts.append(context) }
         sessions.append(connection)
+        if stopMoment == .opening { stop() }
         connection.onMessage = { [weak connection] message in if let connection { self.handle(connection, message) } }
         connection.onClose = { [weak connection] error in
             self.ends.append(error)
@@ -74,6 +83,8 @@ actor TestServer {
 
     private func handle(_ connection: TLSConnection, _ message: UnsafeRawBufferPointer) {
         received += 1
+        if stopMoment == .message { stop() }
+        if stopMoment == .abort { connection.abort(LinkError(.closedHere, "within a callback")) }
         log.append("\(transport.timeline.now) \(connection.peer?.nodeID.rawValue ?? 0) \(message.first ?? 0)")
         if received == pausesAfter { connection.pauseReading() }
         if let delay {
@@ -100,6 +111,14 @@ actor TestServer {
     func setEchoes(_ echoes: Bool) { self.echoes = echoes }
     func pause(after count: Int) { pausesAfter = count }
     func resume() { for session in sessions { session.resumeReading() } }
+    /// Lets the kernel keep as little as possible of what is sent.
+    func shrinkBuffers() {
+        var size: Int32 = 4096
+        for case let stream as SocketStream in sessions.compactMap(\.stream) {
+            setsockopt(stream.fd, SOL_SOCKET, SO_SNDBUF, &size, 4)
+        }
+    }
+    var hasOutput: Bool { acceptor?.all.contains { !$0.output.isEmpty } ?? false }
     /// Sends to every session, then closes it.
     func sendAndClose(_ message: [UInt8], times: Int = 1) {
         for session in sessions {
@@ -197,8 +216,12 @@ actor TestClient {
         }
     }
 
+    private weak var last: TLSConnection?
+    var connectionExists: Bool { last != nil }
+
     private func adopt(_ connection: TLSConnection) {
         self.connection = connection
+        last = connection
         connection.onMessage = { message in
             self.received.append(Array(message))
             self.onFrame?(message)
@@ -259,6 +282,10 @@ actor TestClient {
         for _ in 0..<times { connection.send(message) }
         connection.finish(TLSError(.broken, "vanished"), reset: reset)
     }
+}
+
+struct WeakConnection {
+    weak var connection: TLSConnection?
 }
 
 /// A runtime and its transport, which end with the test.

@@ -71,7 +71,8 @@ final class Commissioner {
         try await device.addTrustedRoot(context.home.authority.root.tlv)
         enter(.operationalCertificate)
         try await device.addCertificate(
-            certificate.tlv, intermediate: context.home.authority.intermediate?.tlv, identityProtectionKey: context.home.identityProtectionKey,
+            certificate.tlv, intermediate: context.home.authority.intermediate?.tlv,
+            identityProtectionKey: context.home.identityProtectionKey,
             administrator: context.home.identity.nodeID)
 
         var paired = PairedDevice(
@@ -117,7 +118,8 @@ final class Commissioner {
         }
         if let lastFailure { throw lastFailure }
         stage = .discovery
-        let which = payload.discriminator.all.map { "discriminator \($0)" } ?? "a discriminator that begins with \(payload.discriminator.upper)"
+        let which =
+            payload.discriminator.all.map { "discriminator \($0)" } ?? "a discriminator that begins with \(payload.discriminator.upper)"
         throw failure(
             "no device with \(which) is waiting to be paired. Is it running and unpaired, or its window open? "
                 + "Without multicast, give its address with --address host:port")

@@ -57,7 +57,8 @@ struct PairingClient {
                         if report.general == .success { return finish(.success(())) }
                         if report.general == .busy { throw Failure.busy }
                         // A verifier that cannot confirm the proof says "invalid parameter" (Matter Core, 4.14.1.5).
-                        throw report.code == StatusReport.SecureChannelCode.invalidParameter ? Failure.wrongPasscode : Failure.refused(report)
+                        throw report.code == StatusReport.SecureChannelCode.invalidParameter
+                            ? Failure.wrongPasscode : Failure.refused(report)
                     default: throw Failure.malformed("opcode \(opcode)")
                     }
                 } catch let error as CredentialsError where error.code == .wrongConfirmation {

@@ -19,7 +19,11 @@ struct AddressResolver {
     ) async -> [TransportAddress] {
         guard discovery.backEnd != .off else { return known }
         let service = OperationalService(compressedFabric: fabric.compressedID, node: node)
-        let found = await first(within: limit) { event in discovery.browser.resolve(service.name, timeout: nil, event) } accept: { _ in true }
+        let found = await first(within: limit) { event in
+            discovery.browser.resolve(service.name, timeout: nil, event)
+        } accept: { _ in
+            true
+        }
         guard let found else { return known }
         let addresses = transport(found)
         return addresses + known.filter { !addresses.contains($0) }
@@ -35,7 +39,9 @@ struct AddressResolver {
             discovery.browser.browse(.commissionable, subtype: filter.subtype, event)
         } accept: { resolved in
             // A record that is being withdrawn, or belongs to a device that is already paired, does not count.
-            guard !tried.contains(resolved.name.instance), let service = try? CommissionableService(text: resolved.text) else { return false }
+            guard !tried.contains(resolved.name.instance), let service = try? CommissionableService(text: resolved.text) else {
+                return false
+            }
             return service.mode != .closed && filter.matches(service)
         }
         guard let found, let service = try? CommissionableService(text: found.text) else { return nil }

@@ -63,7 +63,9 @@ final class DeviceSubscription {
 
     private func note(_ report: ReportAccumulator) {
         for event in report.events {
-            if case .event(let number, _, _, _) = event.outcome { nextEvent = EventNumber(max(nextEvent?.rawValue ?? 0, number.rawValue &+ 1)) }
+            if case .event(let number, _, _, _) = event.outcome {
+                nextEvent = EventNumber(max(nextEvent?.rawValue ?? 0, number.rawValue &+ 1))
+            }
         }
     }
 

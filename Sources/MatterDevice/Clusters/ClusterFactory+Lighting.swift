@@ -1,5 +1,10 @@
 import MatterModel
 
 extension ClusterFactory {
-    static let lightingMakers: [ClusterID: Maker] = [:]
+    static let lightingMakers: [ClusterID: Maker] = [
+        LevelControl.id: { LevelControlCluster(endpoint: $0, node: $1, configuration: $2) },
+        OnOff.id: { OnOffCluster(endpoint: $0, node: $1, configuration: $2) },
+    ]
+
+    static let lightingParameters: [ClusterID: [ClusterParameter]] = [:]
 }

@@ -50,13 +50,22 @@ open class Cluster: ClusterServer {
     /// How strictly values from outside are checked, for a cluster that answers what breaks a constraint in its own way.
     open var valueChecks: ValueChecker.Options { ValueChecker.Options() }
 
+    /// The same for one attribute, where a cluster brings a value into its range instead of refusing it.
+    open func valueChecks(of attribute: AttributeDefinition) -> ValueChecker.Options { valueChecks }
+
     /// A write from outside, already checked against type and constraint. Returns what is to be stored, or throws.
-    open func willWrite(_ attribute: AttributeDefinition, _ value: TLVValue, _ context: InteractionContext) throws(Status) -> TLVValue {
+    open func willWrite(_ attribute: AttributeDefinition, _ value: TLVValue, _ context: InteractionContext) throws(Status)
+        -> TLVValue
+    {
         value
     }
 
     /// After a write from outside was stored.
     open func didWrite(_ attribute: AttributeDefinition, from old: TLVValue, to new: TLVValue, _ context: InteractionContext) {}
+
+    /// Whether the fields of a command are checked against the definition before `handle`. A cluster that has a status of its own
+    /// for what is out of bounds says no and checks them itself.
+    open func checksFields(of command: CommandDefinition) -> Bool { true }
 
     /// Runs a command whose fields have been checked against the definition.
     open func handle(
@@ -175,7 +184,9 @@ open class Cluster: ClusterServer {
         return try computedValue(of: attribute.id, context) ?? value(attribute.id)
     }
 
-    public final func write(_ attribute: AttributeDefinition, _ change: AttributeChange, _ context: InteractionContext) throws(Status) {
+    public final func write(_ attribute: AttributeDefinition, _ change: AttributeChange, _ context: InteractionContext)
+        throws(Status)
+    {
         let old = try computedValue(of: attribute.id, context) ?? value(attribute.id)
         let proposed = try FabricScopedList.apply(change, to: old, of: attribute, context)
         try check(attribute, proposed)
@@ -187,15 +198,17 @@ open class Cluster: ClusterServer {
     public final func invoke(
         _ command: CommandDefinition, _ fields: TLVValue, _ context: InteractionContext
     ) throws(Status) -> CommandOutcome {
-        try checker.check(fields: fields, of: command)
+        if checksFields(of: command) { try checker(valueChecks).check(fields: fields, of: command) }
         return try handle(command, fields, context)
     }
 
     /// Checks a value against the attribute's type and constraint.
-    public final func check(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) { try checker.check(value, of: attribute) }
+    public final func check(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) {
+        try checker(valueChecks(of: attribute)).check(value, of: attribute)
+    }
 
-    private var checker: ValueChecker {
-        ValueChecker(cluster: definition, features: features, options: valueChecks) { [unowned self] name in
+    private func checker(_ options: ValueChecker.Options) -> ValueChecker {
+        ValueChecker(cluster: definition, features: features, options: options) { [unowned self] name in
             guard let attribute = definition.attribute(named: name), has(attribute.id) else { return nil }
             return value(attribute.id)
         }

@@ -36,7 +36,8 @@ public final class ClusterElements: Sendable {
     }
 
     private init(
-        _ definition: ClusterDefinition, features: UInt32, attributes wantedAttributes: Set<AttributeID>, commands wantedCommands: Set<CommandID>
+        _ definition: ClusterDefinition, features: UInt32, attributes wantedAttributes: Set<AttributeID>,
+        commands wantedCommands: Set<CommandID>
     ) {
         (self.definition, self.features) = (definition, features)
         let wantedNames = Set(definition.attributes.filter { wantedAttributes.contains($0.id) }.map(\.name))

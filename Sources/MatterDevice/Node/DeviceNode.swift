@@ -30,6 +30,8 @@ public final class DeviceNode: NodeServer {
     public weak var interactions: InteractionServer?
     /// Decides who may do what; nil grants everything and is for tests of single clusters.
     public var accessControl: (any AccessDecision)?
+    /// Fabrics, fail-safe, commissioning window, access control list: what belongs to the node as a whole.
+    public private(set) lazy var commissioning = Commissioning(node: self)
     /// Sees every change of an attribute: the journal.
     public var onAttributeChanged: ((AttributePath) -> Void)?
     public private(set) var isRunning = false

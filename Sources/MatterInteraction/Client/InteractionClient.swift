@@ -8,7 +8,7 @@ public final class InteractionClient {
     public let session: Session
     let timeline: Timeline
     let origin: Timeline.Origin
-    /// How long an answer may take unless a call says otherwise; model time.
+    /// How long the peer may be silent while its answer, or the next part of it, is awaited, unless a call says otherwise; model time.
     public var limit: Duration = .seconds(10)
     private var subscriptions: [SubscriptionID: ClientSubscription] = [:]
 
@@ -38,7 +38,7 @@ public final class InteractionClient {
         _ writes: [AttributeData], timed: UInt16? = nil, delay: Duration = .zero, limit: Duration? = nil
     ) async throws -> [WriteResponse.Item] {
         let maximum = session.context.maximumMessageSize - 12
-        var chunks = WriteChunks.split(writes, isTimed: timed != nil, maximum: maximum)[...]
+        var chunks = try WriteChunks.split(writes, isTimed: timed != nil, maximum: maximum)[...]
         guard let first = chunks.popFirst() else { return [] }
         var items: [WriteResponse.Item] = []
         return try await converse(.writeRequest, first.payload, limit, timed: timed, delay: delay) { exchange, opcode, payload in
@@ -97,27 +97,34 @@ public final class InteractionClient {
             exchange.send(InteractionOpcode.statusResponse.rawValue, StatusResponse(.invalidAction).payload)
             return exchange.close()
         }
-        collect(exchange, payload, ReportAccumulator())
+        collect(exchange, opcode, payload, ReportAccumulator())
     }
 
-    private func collect(_ exchange: Exchange, _ payload: UnsafeRawBufferPointer, _ before: ReportAccumulator) {
+    private func collect(_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer, _ before: ReportAccumulator) {
+        func refuse(_ status: StatusCode) {
+            exchange.send(InteractionOpcode.statusResponse.rawValue, StatusResponse(status).payload)
+            exchange.close()
+        }
+        guard opcode == InteractionOpcode.reportData.rawValue, let chunk = try? ReportData(decoding: payload),
+            let id = chunk.subscription,
+            id == before.subscription ?? id
+        else { return refuse(.invalidAction) }
+        guard let subscription = subscriptions[id] else { return refuse(.invalidSubscription) }
         var report = before
-        guard let chunk = try? ReportData(decoding: payload), let id = chunk.subscription else {
-            exchange.send(InteractionOpcode.statusResponse.rawValue, StatusResponse(.invalidAction).payload)
-            return exchange.close()
-        }
-        guard let subscription = subscriptions[id] else {
-            exchange.send(InteractionOpcode.statusResponse.rawValue, StatusResponse(.invalidSubscription).payload)
-            return exchange.close()
-        }
         report.add(chunk)
         subscription.watch()
         if !chunk.suppressesResponse || chunk.moreChunks { Self.acknowledge(exchange) }
-        if chunk.moreChunks {
-            exchange.onMessage = { [weak self] _, payload in self?.collect(exchange, payload, report) }
-        } else {
+        guard chunk.moreChunks else {
             exchange.close()
-            subscription.onReport?(report)
+            return subscription.deliver(report)
+        }
+        // A peer that stops in the middle must not keep the exchange.
+        let end = timeline.after(limit, origin: origin) { exchange.close() }
+        exchange.onSessionEnd = { [timeline] _ in timeline.cancel(end) }
+        exchange.onMessage = { [weak self, timeline] opcode, payload in
+            timeline.cancel(end)
+            guard let self else { return exchange.close() }
+            collect(exchange, opcode, payload, report)
         }
     }
 
@@ -148,122 +155,60 @@ public final class InteractionClient {
     }
 
     /// Sends a request and hands every message of its exchange to `step`, which gives nil for one that does not belong there.
+    ///
+    /// Ends with what `step` gives, or an error: a refusal, silence, the session's end, or the cancellation of the calling task.
     private func converse<Result>(
         _ opcode: InteractionOpcode, _ payload: [UInt8], _ limit: Duration?, timed: UInt16? = nil, delay: Duration = .zero,
         _ step: @escaping (Exchange, InteractionOpcode, UnsafeRawBufferPointer) throws -> Step<Result>?
     ) async throws -> Result {
         guard session.isOpen else { throw InteractionError.sessionEnded(nil) }
+        let maximum = session.context.maximumMessageSize - 12
+        guard payload.count <= maximum else {
+            throw InteractionError.refused(
+                Status(.resourceExhausted, "a request of \(payload.count) bytes does not fit into a message of \(maximum)"))
+        }
+        try Task.checkCancellation()
         let limit = limit ?? self.limit
         let exchange = session.begin(.interactionModel)
-        let outcome: Box<Result> = try await withCheckedThrowingContinuation { continuation in
-            var timer: Token?
-            let finish = { [timeline] (outcome: Swift.Result<Result, any Error>) in
-                guard exchange.isOpen || timer != nil else { return }
-                if let timer { timeline.cancel(timer) }
-                timer = nil
-                exchange.close()
-                continuation.resume(with: outcome.map(Box.init))
+        guard exchange.isOpen else { throw InteractionError.sessionEnded(nil) }
+        let conversation = Conversation<Result>(exchange, timeline)
+        let request = { exchange.send(opcode.rawValue, payload) }
+        // Anew with each message: a large report over a slow link takes long and is no silence.
+        let arm = { [timeline, origin] (wait: Duration) in
+            if let timer = conversation.timer { timeline.cancel(timer) }
+            conversation.timer = timeline.after(limit + wait, origin: origin) {
+                conversation.finish(.failure(InteractionError.noResponse(after: limit)))
             }
-            let request = { exchange.send(opcode.rawValue, payload) }
-            var awaitsTimedAnswer = timed != nil
-            exchange.onSessionEnd = { finish(.failure(InteractionError.sessionEnded($0))) }
-            exchange.onMessage = { [timeline, origin] opcode, payload in
-                do {
-                    if opcode == InteractionOpcode.statusResponse.rawValue {
-                        let status = try StatusResponse(decoding: payload).status
-                        guard awaitsTimedAnswer, status == .success else { throw InteractionError.refused(Status(status)) }
-                        awaitsTimedAnswer = false
-                        if delay > .zero { timeline.after(delay, origin: origin) { request() } } else { request() }
-                        return
-                    }
-                    guard let known = InteractionOpcode(rawValue: opcode), let next = try step(exchange, known, payload) else {
-                        throw InteractionError.malformed("opcode \(opcode) is not an answer")
-                    }
-                    if case .done(let result) = next { finish(.success(result)) }
-                } catch let error as TLVError {
-                    finish(.failure(InteractionError.malformed(error.description)))
-                } catch {
-                    finish(.failure(error))
+        }
+        var awaitsTimedAnswer = timed != nil
+        exchange.onSessionEnd = { conversation.finish(.failure(InteractionError.sessionEnded($0))) }
+        exchange.onMessage = { [timeline, origin] opcode, payload in
+            do {
+                if opcode == InteractionOpcode.statusResponse.rawValue {
+                    let status = try StatusResponse(decoding: payload).status
+                    guard awaitsTimedAnswer, status == .success else { throw InteractionError.refused(Status(status)) }
+                    awaitsTimedAnswer = false
+                    arm(delay)
+                    if delay > .zero { timeline.after(delay, origin: origin) { request() } } else { request() }
+                    return
                 }
+                guard !awaitsTimedAnswer, let known = InteractionOpcode(rawValue: opcode),
+                    let next = try step(exchange, known, payload)
+                else { throw InteractionError.malformed("opcode \(opcode) is not an answer") }
+                if case .done(let result) = next { conversation.finish(.success(result)) } else { arm(.zero) }
+            } catch let error as TLVError {
+                conversation.finish(.failure(InteractionError.malformed(error.description)))
+            } catch {
+                conversation.finish(.failure(error))
             }
-            timer = timeline.after(limit + delay, origin: origin) { finish(.failure(InteractionError.noResponse(after: limit))) }
+        }
+        arm(.zero)
+        return try await conversation.outcome {
             if let timed {
                 exchange.send(InteractionOpcode.timedRequest.rawValue, TimedRequest(timeout: timed).payload)
             } else {
                 request()
             }
         }
-        return outcome.value
-    }
-
-    /// Carries a result through a continuation that both ends use on the timeline's thread.
-    ///
-    /// Why `@unchecked Sendable` is sound: it is made by a callback on the timeline's thread and opened by `converse`, which runs on the
-    /// same thread because its callers are actors of that timeline.
-    private struct Box<Value>: @unchecked Sendable { let value: Value }
-}
-
-/// A subscription as its subscriber keeps it.
-public final class ClientSubscription {
-    public let id: SubscriptionID
-    /// Seconds between two reports, at most.
-    public let maximumInterval: UInt16
-    /// A report came, whole.
-    public var onReport: ((ReportAccumulator) -> Void)?
-    /// No report came in time, or the session ended. Called once.
-    public var onLost: (() -> Void)?
-
-    private weak var client: InteractionClient?
-    private var timer: Token?
-
-    init(id: SubscriptionID, maximumInterval: UInt16, client: InteractionClient) {
-        (self.id, self.maximumInterval, self.client) = (id, maximumInterval, client)
-    }
-
-    /// Waits for the next report: the maximum interval and what a slow network may take.
-    func watch() {
-        guard let client else { return }
-        if let timer { client.timeline.cancel(timer) }
-        timer = client.timeline.after(.seconds(Int64(maximumInterval)) + .seconds(5), origin: client.origin) { [weak self] in
-            guard let self else { return }
-            self.client?.lost(self)
-        }
-    }
-
-    func stop() {
-        if let timer { client?.timeline.cancel(timer) }
-        timer = nil
-    }
-
-    func lose() {
-        stop()
-        let callback = onLost
-        (onLost, onReport) = (nil, nil)
-        callback?()
-    }
-}
-
-/// Splits writes over as many messages as they need.
-enum WriteChunks {
-    static func split(_ writes: [AttributeData], isTimed: Bool, maximum: Int) -> [WriteRequest] {
-        let whole = WriteRequest(writes, isTimed: isTimed)
-        if whole.payload.count <= maximum { return writes.isEmpty ? [] : [whole] }
-        // Too long: lists go entry by entry, the first message emptying the list.
-        let parts = writes.flatMap { data -> [AttributeData] in
-            guard case .array(let entries) = data.value, data.path.listIndex == .whole else { return [data] }
-            let empty = AttributeData(data.path, .array([]), version: data.version)
-            return [empty] + entries.map { AttributeData(WireAttributePath(data.path.pattern, listIndex: .append), $0) }
-        }
-        var chunks: [WriteRequest] = []
-        var current: [AttributeData] = []
-        for part in parts {
-            if !current.isEmpty, WriteRequest(current + [part], isTimed: isTimed, moreChunks: true).payload.count > maximum {
-                chunks.append(WriteRequest(current, isTimed: isTimed, moreChunks: true))
-                current = []
-            }
-            current.append(part)
-        }
-        chunks.append(WriteRequest(current, isTimed: isTimed))
-        return chunks
     }
 }

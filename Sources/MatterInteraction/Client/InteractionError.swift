@@ -36,17 +36,25 @@ public struct ReportAccumulator: Sendable {
         events += chunk.events
         for report in chunk.attributes {
             guard report.path.listIndex == .append, case .value(_, let entry) = report.outcome,
-                let last = attributes.indices.last,
-                attributes[last].path.pattern == report.path.pattern,
-                case .value(let version, .array(var entries)) = attributes[last].outcome
+                let place = openList(report.path.pattern),
+                case .value(let version, .array(var entries)) = attributes[place].outcome
             else {
                 attributes.append(report)
                 continue
             }
             // Taken out first, so that the array grows in place.
-            attributes[last].outcome = .value(version, .null)
+            attributes[place].outcome = .value(version, .null)
             entries.append(entry)
-            attributes[last].outcome = .value(version, .array(entries))
+            attributes[place].outcome = .value(version, .array(entries))
         }
+    }
+
+    /// Where the list is that an entry belongs to: the last report of its path, entries that could not be reported aside.
+    private func openList(_ pattern: AttributePathPattern) -> Int? {
+        for place in attributes.indices.reversed() {
+            guard attributes[place].path.pattern == pattern else { return nil }
+            if attributes[place].path.listIndex == .whole { return place }
+        }
+        return nil
     }
 }

@@ -63,6 +63,14 @@ extension TLVToken {
     }
 }
 
+extension Optional {
+    /// The value of a member that every message of its kind has.
+    func required(_ what: String, at offset: Int = 0) throws(TLVError) -> Wrapped {
+        guard let self else { throw TLVError(.unexpectedElement, at: offset, "\(what) is missing") }
+        return self
+    }
+}
+
 /// Reads a message with a throwing reader; for callers that hold bytes in place.
 func decode<Message>(
     _ bytes: UnsafeRawBufferPointer, _ body: (inout TLVReader) throws(TLVError) -> Message

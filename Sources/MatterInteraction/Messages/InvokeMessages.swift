@@ -52,16 +52,18 @@ public struct InvokeRequest: Hashable, Sendable {
 
     public init(decoding payload: UnsafeRawBufferPointer) throws(TLVError) {
         self = try decode(payload) { (reader) throws(TLVError) in
-            var request = InvokeRequest([])
+            var (suppresses, isTimed, commands): (Bool?, Bool?, [CommandData]?)
             while let member = try reader.nextMember() {
                 switch member.contextTag {
-                case 0: request.suppressesResponse = try member.boolean("suppress response")
-                case 1: request.isTimed = try member.boolean("timed request")
-                case 2: request.commands = try decodeArray(&reader, member, "invoke requests", CommandData.init(_:_:))
+                case 0: suppresses = try member.boolean("suppress response")
+                case 1: isTimed = try member.boolean("timed request")
+                case 2: commands = try decodeArray(&reader, member, "invoke requests", CommandData.init(_:_:))
                 default: try reader.skip(member)
                 }
             }
-            return request
+            return InvokeRequest(
+                try commands.required("invoke requests"), isTimed: try isTimed.required("timed request"),
+                suppressesResponse: try suppresses.required("suppress response"))
         }
     }
 
@@ -104,7 +106,7 @@ public struct CommandAnswer: Hashable, Sendable {
                 answer = CommandAnswer(data.path, .response(data.fields ?? .structure([])), reference: data.reference)
             case 1:
                 try reader.expectStructure(member, "a command status")
-                var (path, status, reference) = (WireCommandPath(), Status(.failure), UInt16?.none)
+                var (path, status, reference): (WireCommandPath?, Status?, UInt16?)
                 while let part = try reader.nextMember() {
                     switch part.contextTag {
                     case 0: path = try CommandPath.read(&reader, part)
@@ -113,7 +115,10 @@ public struct CommandAnswer: Hashable, Sendable {
                     default: try reader.skip(part)
                     }
                 }
-                answer = CommandAnswer(path, .status(status), reference: reference)
+                answer = CommandAnswer(
+                    try path.required("the path", at: member.offset),
+                    .status(try status.required("the status", at: member.offset)),
+                    reference: reference)
             default: try reader.skip(member)
             }
         }

@@ -10,12 +10,29 @@ public enum ListIndex: Hashable, Sendable {
     case entry(UInt16)
 }
 
+/// What a path with wildcards leaves out (WildcardPathFlagsBitmap, Matter Core, 8.9.2.3).
+public struct WildcardPathFlags: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    public static let skipRootNode = WildcardPathFlags(rawValue: 1 << 0)
+    public static let skipGlobalAttributes = WildcardPathFlags(rawValue: 1 << 1)
+    public static let skipAttributeList = WildcardPathFlags(rawValue: 1 << 2)
+    public static let skipEventList = WildcardPathFlags(rawValue: 1 << 3)
+    public static let skipCommandLists = WildcardPathFlags(rawValue: 1 << 4)
+    public static let skipCustomElements = WildcardPathFlags(rawValue: 1 << 5)
+    public static let skipFixedAttributes = WildcardPathFlags(rawValue: 1 << 6)
+    public static let skipChangesOmittedAttributes = WildcardPathFlags(rawValue: 1 << 7)
+    public static let skipDiagnosticsClusters = WildcardPathFlags(rawValue: 1 << 8)
+}
+
 /// An attribute path as it stands in a message (AttributePathIB, Matter Core, 10.6.2).
 public struct WireAttributePath: Hashable, Sendable {
     public var pattern: AttributePathPattern
     public var listIndex: ListIndex
     /// A node id other than the receiver's makes a path unsupported.
     public var node: NodeID?
+    /// Has a meaning for wildcards only.
+    public var wildcardFlags: WildcardPathFlags = []
 
     public init(_ pattern: AttributePathPattern, listIndex: ListIndex = .whole, node: NodeID? = nil) {
         (self.pattern, self.listIndex, self.node) = (pattern, listIndex, node)
@@ -30,6 +47,12 @@ public struct WireAttributePath: Hashable, Sendable {
         self.init(AttributePathPattern())
         while let member = try reader.nextMember() {
             switch member.contextTag {
+            case 0:
+                // With compressed tags a member that is missing is the one of the path before, and no wildcard.
+                if try member.boolean("tag compression") {
+                    throw TLVError(.unexpectedElement, at: member.offset, "tag compression is not supported")
+                }
+            case 6: wildcardFlags = WildcardPathFlags(rawValue: try member.number("wildcard path flags"))
             case 1: node = NodeID(try member.number("node"))
             case 2: pattern.endpoint = EndpointID(try member.number("endpoint"))
             case 3: pattern.cluster = ClusterID(try member.number("cluster"))
@@ -52,6 +75,7 @@ public struct WireAttributePath: Hashable, Sendable {
         case .append: writer.null(5)
         case .entry(let index): writer.unsigned(5, UInt64(index))
         }
+        if !wildcardFlags.isEmpty { writer.unsigned(6, UInt64(wildcardFlags.rawValue)) }
         writer.close()
     }
 }
@@ -129,6 +153,7 @@ extension Status {
     init(_ reader: inout TLVReader, _ token: TLVToken) throws(TLVError) {
         try reader.expectStructure(token, "a status")
         self.init(.failure)
+        var code: StatusCode?
         while let member = try reader.nextMember() {
             switch member.contextTag {
             case 0: code = StatusCode(rawValue: try member.number("status"))
@@ -136,6 +161,7 @@ extension Status {
             default: try reader.skip(member)
             }
         }
+        self.code = try code.required("the status", at: token.offset)
     }
 
     func write(_ tag: TLVTag, to writer: inout TLVWriter) {

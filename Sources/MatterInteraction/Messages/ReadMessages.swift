@@ -13,7 +13,7 @@ public struct DataVersionFilter: Hashable, Sendable {
 
     init(_ reader: inout TLVReader, _ token: TLVToken) throws(TLVError) {
         try reader.expectStructure(token, "a data version filter")
-        self.init(0, 0, 0)
+        var (endpoint, cluster, version): (EndpointID?, ClusterID?, DataVersion?)
         while let member = try reader.nextMember() {
             switch member.contextTag {
             case 0:
@@ -29,6 +29,9 @@ public struct DataVersionFilter: Hashable, Sendable {
             default: try reader.skip(member)
             }
         }
+        self.init(
+            try endpoint.required("the endpoint", at: token.offset), try cluster.required("the cluster", at: token.offset),
+            try version.required("the data version", at: token.offset))
     }
 
     func write(to writer: inout TLVWriter) {
@@ -113,7 +116,8 @@ public struct ReadRequest: Hashable, Sendable {
 
     public init(decoding payload: UnsafeRawBufferPointer) throws(TLVError) {
         self = try decode(payload) { (reader) throws(TLVError) in
-            var request = ReadRequest(ReadSelection(isFabricFiltered: false))
+            var request = ReadRequest(ReadSelection())
+            var isFabricFiltered: Bool?
             while let member = try reader.nextMember() {
                 switch member.contextTag {
                 case 0:
@@ -121,13 +125,14 @@ public struct ReadRequest: Hashable, Sendable {
                         &reader, member, "attribute requests", WireAttributePath.init(_:_:))
                 case 1: request.selection.events = try decodeArray(&reader, member, "event requests", EventPathPattern.init(_:_:))
                 case 2: try request.selection.readEventFilters(&reader, member)
-                case 3: request.selection.isFabricFiltered = try member.boolean("fabric filtered")
+                case 3: isFabricFiltered = try member.boolean("fabric filtered")
                 case 4:
                     request.selection.dataVersionFilters = try decodeArray(
                         &reader, member, "data version filters", DataVersionFilter.init(_:_:))
                 default: try reader.skip(member)
                 }
             }
+            request.selection.isFabricFiltered = try isFabricFiltered.required("fabric filtered")
             return request
         }
     }
@@ -164,23 +169,28 @@ public struct SubscribeRequest: Hashable, Sendable {
         self = try decode(payload) { (reader) throws(TLVError) in
             var request = SubscribeRequest(
                 ReadSelection(isFabricFiltered: false), keepsSubscriptions: false, minimumInterval: 0, maximumInterval: 0)
+            var (keeps, isFabricFiltered, minimum, maximum): (Bool?, Bool?, UInt16?, UInt16?)
             while let member = try reader.nextMember() {
                 switch member.contextTag {
-                case 0: request.keepsSubscriptions = try member.boolean("keep subscriptions")
-                case 1: request.minimumInterval = try member.number("minimum interval")
-                case 2: request.maximumInterval = try member.number("maximum interval")
+                case 0: keeps = try member.boolean("keep subscriptions")
+                case 1: minimum = try member.number("minimum interval")
+                case 2: maximum = try member.number("maximum interval")
                 case 3:
                     request.selection.attributes = try decodeArray(
                         &reader, member, "attribute requests", WireAttributePath.init(_:_:))
                 case 4: request.selection.events = try decodeArray(&reader, member, "event requests", EventPathPattern.init(_:_:))
                 case 5: try request.selection.readEventFilters(&reader, member)
-                case 7: request.selection.isFabricFiltered = try member.boolean("fabric filtered")
+                case 7: isFabricFiltered = try member.boolean("fabric filtered")
                 case 8:
                     request.selection.dataVersionFilters = try decodeArray(
                         &reader, member, "data version filters", DataVersionFilter.init(_:_:))
                 default: try reader.skip(member)
                 }
             }
+            request.keepsSubscriptions = try keeps.required("keep subscriptions")
+            request.minimumInterval = try minimum.required("the minimum interval")
+            request.maximumInterval = try maximum.required("the maximum interval")
+            request.selection.isFabricFiltered = try isFabricFiltered.required("fabric filtered")
             return request
         }
     }
@@ -213,15 +223,17 @@ public struct SubscribeResponse: Hashable, Sendable {
 
     public init(decoding payload: UnsafeRawBufferPointer) throws(TLVError) {
         self = try decode(payload) { (reader) throws(TLVError) in
-            var response = SubscribeResponse(subscription: 0, maximumInterval: 0)
+            var (subscription, maximumInterval): (SubscriptionID?, UInt16?)
             while let member = try reader.nextMember() {
                 switch member.contextTag {
-                case 0: response.subscription = SubscriptionID(try member.number("subscription"))
-                case 2: response.maximumInterval = try member.number("maximum interval")
+                case 0: subscription = SubscriptionID(try member.number("subscription"))
+                case 2: maximumInterval = try member.number("maximum interval")
                 default: try reader.skip(member)
                 }
             }
-            return response
+            return SubscribeResponse(
+                subscription: try subscription.required("the subscription"),
+                maximumInterval: try maximumInterval.required("the maximum interval"))
         }
     }
 

@@ -20,7 +20,7 @@ public struct AttributeReport: Hashable, Sendable {
             case 0:
                 try reader.expectStructure(member, "an attribute status")
                 var path: WireAttributePath?
-                var status = Status(.failure)
+                var status: Status?
                 while let part = try reader.nextMember() {
                     switch part.contextTag {
                     case 0: path = try WireAttributePath(&reader, part)
@@ -28,7 +28,9 @@ public struct AttributeReport: Hashable, Sendable {
                     default: try reader.skip(part)
                     }
                 }
-                if let path { report = AttributeReport(path, .status(status)) }
+                report = AttributeReport(
+                    try path.required("the path", at: member.offset),
+                    .status(try status.required("the status", at: member.offset)))
             case 1:
                 let data = try AttributeData(&reader, member)
                 report = AttributeReport(data.path, .value(data.version ?? 0, data.value))
@@ -85,7 +87,7 @@ public struct EventReport: Hashable, Sendable {
             case 0:
                 try reader.expectStructure(member, "an event status")
                 var path: EventPathPattern?
-                var status = Status(.failure)
+                var status: Status?
                 while let part = try reader.nextMember() {
                     switch part.contextTag {
                     case 0: path = try EventPathPattern(&reader, part)
@@ -93,7 +95,9 @@ public struct EventReport: Hashable, Sendable {
                     default: try reader.skip(part)
                     }
                 }
-                if let path { report = EventReport(path, .status(status)) }
+                report = EventReport(
+                    try path.required("the path", at: member.offset),
+                    .status(try status.required("the status", at: member.offset)))
             case 1: report = try Self.readData(&reader, member)
             default: try reader.skip(member)
             }
@@ -180,6 +184,27 @@ public struct ReportData: Hashable, Sendable {
             }
             return report
         }
+    }
+
+    public var payload: [UInt8] {
+        var writer = TLVWriter()
+        writer.openStructure(.anonymous)
+        if let subscription { writer.unsigned(0, subscription.unsigned) }
+        if !attributes.isEmpty {
+            writer.openArray(1)
+            for report in attributes { report.write(to: &writer) }
+            writer.close()
+        }
+        if !events.isEmpty {
+            writer.openArray(2)
+            for report in events { report.write(to: &writer) }
+            writer.close()
+        }
+        if moreChunks { writer.boolean(3, true) }
+        if suppressesResponse { writer.boolean(4, true) }
+        writer.unsigned(InteractionModel.revisionTag, UInt64(InteractionModel.revision))
+        writer.close()
+        return writer.bytes
     }
 }
 

@@ -17,15 +17,18 @@ public struct WriteRequest: Hashable, Sendable {
     public init(decoding payload: UnsafeRawBufferPointer) throws(TLVError) {
         self = try decode(payload) { (reader) throws(TLVError) in
             var request = WriteRequest([])
+            var (isTimed, writes): (Bool?, [AttributeData]?)
             while let member = try reader.nextMember() {
                 switch member.contextTag {
                 case 0: request.suppressesResponse = try member.boolean("suppress response")
-                case 1: request.isTimed = try member.boolean("timed request")
-                case 2: request.writes = try decodeArray(&reader, member, "write requests", AttributeData.init(_:_:))
+                case 1: isTimed = try member.boolean("timed request")
+                case 2: writes = try decodeArray(&reader, member, "write requests", AttributeData.init(_:_:))
                 case 3: request.moreChunks = try member.boolean("more chunks")
                 default: try reader.skip(member)
                 }
             }
+            request.isTimed = try isTimed.required("timed request")
+            request.writes = try writes.required("write requests")
             return request
         }
     }
@@ -65,15 +68,16 @@ public struct WriteResponse: Hashable, Sendable {
                 }
                 response.items = try decodeArray(&reader, member, "write responses") { (reader, token) throws(TLVError) in
                     try reader.expectStructure(token, "an attribute status")
-                    var item = Item(WireAttributePath(AttributePathPattern()), Status(.failure))
+                    var (path, status): (WireAttributePath?, Status?)
                     while let part = try reader.nextMember() {
                         switch part.contextTag {
-                        case 0: item.path = try WireAttributePath(&reader, part)
-                        case 1: item.status = try Status(&reader, part)
+                        case 0: path = try WireAttributePath(&reader, part)
+                        case 1: status = try Status(&reader, part)
                         default: try reader.skip(part)
                         }
                     }
-                    return item
+                    return Item(
+                        try path.required("the path", at: token.offset), try status.required("the status", at: token.offset))
                 }
             }
             return response
@@ -109,8 +113,7 @@ public struct TimedRequest: Hashable, Sendable {
             while let member = try reader.nextMember() {
                 if member.contextTag == 0 { timeout = try member.number("timeout") } else { try reader.skip(member) }
             }
-            guard let timeout else { throw TLVError(.unexpectedElement, at: 0, "a timed request without a time-out") }
-            return TimedRequest(timeout: timeout)
+            return TimedRequest(timeout: try timeout.required("the time-out"))
         }
     }
 
@@ -135,8 +138,7 @@ public struct StatusResponse: Hashable, Sendable {
             while let member = try reader.nextMember() {
                 if member.contextTag == 0 { status = try member.number("status") } else { try reader.skip(member) }
             }
-            guard let status else { throw TLVError(.unexpectedElement, at: 0, "a status response without a status") }
-            return StatusResponse(StatusCode(rawValue: status))
+            return StatusResponse(StatusCode(rawValue: try status.required("the status")))
         }
     }
 

@@ -63,15 +63,15 @@ public final class EventLog {
         return number
     }
 
-    /// Drops the oldest of the least priority first (Matter Core, 7.14.2.2).
+    /// Drops the oldest of the least priority first (Matter Core, 7.14.2.2): debug events beyond the first share of the memory, informative
+    /// ones beyond the second, critical ones beyond the third.
     private func trim() {
-        var limits: [EventPriority: Int] = [.debug: capacity, .info: capacity * 2, .critical: capacity * 3]
-        guard size > capacity else { return }
-        for priority in [EventPriority.debug, .info, .critical] {
-            let limit = limits.removeValue(forKey: priority) ?? capacity
-            while size > limit, let index = records.firstIndex(where: { $0.priority == priority }) {
-                size -= records[index].size
-                records.remove(at: index)
+        for (priority, limit) in [(EventPriority.debug, capacity), (.info, capacity * 2), (.critical, capacity * 3)]
+        where size > limit {
+            records.removeAll { record in
+                guard size > limit, record.priority == priority else { return false }
+                size -= record.size
+                return true
             }
         }
     }

@@ -26,7 +26,8 @@ public struct InteractionHooks {
     public var beforeCommand: ((CommandPath, TLVValue, InteractionContext) -> Verdict)?
     /// After a command, with what it led to.
     public var afterCommand: ((CommandPath, TLVValue, CommandOutcome, InteractionContext) -> Void)?
-    /// Before an answer to a request goes out.
+    /// Before a message of the server's goes out: an answer, a chunk of one, or a report, which `subscription` of the context tells
+    /// apart. The peer's time to acknowledge a message counts from when it has gone.
     public var beforeAnswer: ((InteractionOpcode, InteractionContext) -> AnswerVerdict)?
     /// Before a subscription's report: the paths that changed, which may be thinned out. False drops the report as if it had been
     /// sent and acknowledged.

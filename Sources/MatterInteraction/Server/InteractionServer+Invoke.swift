@@ -12,8 +12,7 @@ extension InteractionServer {
         let answers = request.commands.flatMap { invoke($0, context) }
         // Only a request for a status may go without an answer; a response command is always sent (Matter Core, 8.8.3.2).
         if request.suppressesResponse, answers.allSatisfy({ if case .status = $0.outcome { true } else { false } }) {
-            exchange.close()
-            return gate { context.answered() }
+            return finishSilently(exchange, context)
         }
         sendAnswers(answers[...], on: exchange, context)
     }
@@ -22,6 +21,8 @@ extension InteractionServer {
     private func isWellFormed(_ request: InvokeRequest) -> Bool {
         let commands = request.commands
         guard !commands.isEmpty, commands.count <= node.maximumPathsPerInvoke else { return false }
+        // An endpoint may be a wildcard, nothing else may.
+        guard commands.allSatisfy({ $0.path.cluster != nil && $0.path.command != nil }) else { return false }
         if commands.count == 1 { return true }
         let references = commands.compactMap(\.reference)
         return Set(references).count == commands.count && Set(commands.map(\.path)).count == commands.count
@@ -29,7 +30,7 @@ extension InteractionServer {
     }
 
     private func sendAnswers(_ answers: ArraySlice<CommandAnswer>, on exchange: Exchange, _ context: InteractionContext) {
-        let maximum = (exchange.session?.context.maximumMessageSize ?? 1024) - 12
+        let maximum = Self.payloadLimit(exchange)
         var count = answers.count
         var payload = InvokeResponse(Array(answers)).payload
         while payload.count > maximum, count > 1 {
@@ -45,24 +46,18 @@ extension InteractionServer {
                 ).payload
         }
         let rest = answers.dropFirst(count)
-        if !rest.isEmpty {
-            exchange.onMessage = { [weak self] opcode, payload in
-                guard let self else { return }
-                let status = opcode == InteractionOpcode.statusResponse.rawValue ? try? StatusResponse(decoding: payload) : nil
-                guard status?.status == .success else { return exchange.close() }
-                sendAnswers(rest, on: exchange, context)
-            }
+        guard !rest.isEmpty else { return answer(exchange, .invokeResponse, payload, context) }
+        let turn = awaitNext(exchange) { [weak self] opcode, payload in
+            guard let self, opcode == InteractionOpcode.statusResponse.rawValue,
+                (try? StatusResponse(decoding: payload))?.status == .success
+            else { return exchange.close() }
+            sendAnswers(rest, on: exchange, context)
         }
-        answer(exchange, .invokeResponse, payload, context, closing: rest.isEmpty)
+        answer(exchange, .invokeResponse, payload, context, closing: false) { turn.begin() }
     }
 
     private func invoke(_ command: CommandData, _ context: InteractionContext) -> [CommandAnswer] {
-        func answer(_ path: WireCommandPath, _ status: Status) -> CommandAnswer {
-            CommandAnswer(path, .status(status), reference: command.reference)
-        }
-        guard let clusterID = command.path.cluster, let commandID = command.path.command else {
-            return [answer(command.path, Status(.invalidAction))]
-        }
+        guard let clusterID = command.path.cluster, let commandID = command.path.command else { return [] }
         if let path = command.path.concrete { return [invoke(command, at: path, context)] }
         // A wildcard endpoint: wherever the command exists and may be invoked; nothing is said of the rest.
         return node.endpoints.compactMap { endpoint in

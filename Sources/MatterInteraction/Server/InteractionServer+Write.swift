@@ -5,13 +5,22 @@ import MatterTLV
 
 extension InteractionServer {
     /// Matter Core, 8.7.
-    func write(_ exchange: Exchange, _ request: WriteRequest, _ session: Session, timed deadline: ModelInstant?) {
+    ///
+    /// - Parameter granted: the attribute whose write was granted last, in this or an earlier message of the same interaction: a list
+    ///   that is written entry by entry is judged once, or an access control list could not be replaced by its owner.
+    func write(
+        _ exchange: Exchange, _ request: WriteRequest, _ session: Session, timed deadline: ModelInstant?,
+        granted: AttributePath? = nil
+    ) {
         guard request.isTimed == (deadline != nil) else { return refuse(exchange, .timedRequestMismatch) }
+        // An endpoint may be a wildcard, a cluster or attribute may not (Matter Core, 8.9.2.5); and there would be nothing to ask for
+        // more chunks with.
+        guard request.writes.allSatisfy({ $0.path.pattern.cluster != nil && $0.path.pattern.attribute != nil }),
+            !(request.moreChunks && request.suppressesResponse)
+        else { return refuse(exchange, .invalidAction) }
         let context = InteractionContext(peer: session.context, isTimed: deadline != nil, session: session)
         var items: [WriteResponse.Item] = []
-        /// The attribute whose write was granted last: a list that is written entry by entry is judged once, or an access control list
-        /// could not be replaced by its owner.
-        var granted: AttributePath?
+        var granted = granted
         for data in request.writes {
             if let path = data.path.pattern.concrete {
                 items.append(.init(data.path, write(data, at: path, context, &granted)))
@@ -19,31 +28,33 @@ extension InteractionServer {
                 items += writeWildcard(data, context, &granted)
             }
         }
-        if request.moreChunks {
-            exchange.onMessage = { [weak self, weak session] opcode, payload in
-                guard let self, let session else { return }
-                guard opcode == InteractionOpcode.writeRequest.rawValue, let next = try? WriteRequest(decoding: payload) else {
-                    return refuse(exchange, .invalidAction)
-                }
-                write(exchange, next, session, timed: deadline)
+        if request.suppressesResponse { return finishSilently(exchange, context) }
+        let payload = WriteResponse(items).payload
+        guard payload.count <= Self.payloadLimit(exchange) else { return refuse(exchange, .resourceExhausted) }
+        guard request.moreChunks else { return answer(exchange, .writeResponse, payload, context) }
+        let turn = awaitNext(exchange) { [weak self, weak session, granted] opcode, payload in
+            guard let self, let session else { return exchange.close() }
+            guard opcode == InteractionOpcode.writeRequest.rawValue, let next = try? WriteRequest(decoding: payload) else {
+                return refuse(exchange, .invalidAction)
             }
+            write(exchange, next, session, timed: deadline, granted: granted)
         }
-        if request.suppressesResponse {
-            if !request.moreChunks { exchange.close() }
-            return gate { context.answered() }
+        answer(exchange, .writeResponse, payload, context, closing: false) { turn.begin() }
+    }
+
+    /// Ends an exchange whose peer wants no answer; what is to follow the answer waits for the store all the same.
+    func finishSilently(_ exchange: Exchange, _ context: InteractionContext) {
+        gate {
+            context.answered()
+            exchange.close()
         }
-        answer(exchange, .writeResponse, WriteResponse(items).payload, context, closing: !request.moreChunks)
     }
 
     /// A wildcard endpoint writes wherever the attribute exists and may be written; nothing is said of the rest.
     private func writeWildcard(
         _ data: AttributeData, _ context: InteractionContext, _ granted: inout AttributePath?
     ) -> [WriteResponse.Item] {
-        guard data.path.pattern.endpoint == nil, let cluster = data.path.pattern.cluster,
-            let attribute = data.path.pattern.attribute
-        else {
-            return [.init(data.path, Status(.invalidAction))]
-        }
+        guard let cluster = data.path.pattern.cluster, let attribute = data.path.pattern.attribute else { return [] }
         var items: [WriteResponse.Item] = []
         for endpoint in node.endpoints where endpoint.cluster(cluster)?.attribute(attribute)?.writePrivilege != nil {
             let path = AttributePath(endpoint.id, cluster, attribute)

@@ -17,7 +17,9 @@ public final class InteractionServer {
         public init() {}
     }
 
-    public unowned let node: any NodeServer
+    /// The node that is served; one without endpoints once it has gone.
+    public var node: any NodeServer { present ?? AbsentNode() }
+    private weak var present: (any NodeServer)?
     public var hooks = InteractionHooks()
     /// Answers and reports go out through this. The host delays them until what they acknowledge has been stored.
     public var gate: (_ send: @escaping () -> Void) -> Void = { $0() }
@@ -33,7 +35,7 @@ public final class InteractionServer {
         node: any NodeServer, timeline: Timeline, origin: Timeline.Origin, limits: Limits = Limits(),
         firstSubscription: UInt32 = 1
     ) {
-        (self.node, self.timeline, self.origin, self.limits) = (node, timeline, origin, limits)
+        (present, self.timeline, self.origin, self.limits) = (node, timeline, origin, limits)
         nextSubscription = max(1, firstSubscription)
     }
 
@@ -67,27 +69,48 @@ public final class InteractionServer {
 
     /// Ends an exchange with a status alone.
     func refuse(_ exchange: Exchange, _ status: StatusCode) {
-        exchange.send(InteractionOpcode.statusResponse.rawValue, StatusResponse(status).payload)
-        exchange.close()
+        let session = exchange.session
+        let context = InteractionContext(peer: session?.context ?? SessionContext(), session: session)
+        answer(exchange, .statusResponse, StatusResponse(status).payload, context)
     }
 
-    /// Sends an answer when what it acknowledges has been stored, and a fault that delays it has let it go.
+    /// Sends an answer or a report when what it acknowledges has been stored, and a fault that delays it has let it go.
+    ///
+    /// All that the server sends goes through here, in the order of the calls, and what follows a message (the wait for the peer, the
+    /// exchange's end) begins when it has been handed to the link. Only a fault can let one exchange's answer overtake another's.
     func answer(
-        _ exchange: Exchange, _ opcode: InteractionOpcode, _ payload: [UInt8], _ context: InteractionContext, closing: Bool = true
+        _ exchange: Exchange, _ opcode: InteractionOpcode, _ payload: [UInt8], _ context: InteractionContext,
+        closing: Bool = true,
+        sent: @escaping () -> Void = {}
     ) {
+        let send = { (isSent: Bool) in
+            if isSent { exchange.send(opcode.rawValue, payload) }
+            sent()
+            context.answered()
+            // Last: with room for another exchange the session may handle the next request at once.
+            if closing { exchange.close() }
+        }
         gate { [self] in
-            let send = {
-                exchange.send(opcode.rawValue, payload)
-                if closing { exchange.close() }
-                context.answered()
+            // A group has nobody who could be answered (Matter Core, 8.2.5.2).
+            if context.peer.authMode == .group { return send(false) }
+            switch hooks.beforeAnswer?(opcode, context) ?? .now {
+            case .now: send(true)
+            case .after(let delay): timeline.after(delay, origin: origin) { send(true) }
+            case .never: send(false)
             }
-            guard let verdict = hooks.beforeAnswer?(opcode, context) else { return send() }
-            switch verdict {
-            case .now: send()
-            case .after(let delay): timeline.after(delay, origin: origin) { send() }
-            case .never:
-                exchange.close()
-                context.answered()
+        }
+    }
+
+    /// Bytes that a message's payload may have, its header taken off.
+    static func payloadLimit(_ exchange: Exchange) -> Int { (exchange.session?.context.maximumMessageSize ?? 1_280) - 12 }
+
+    /// Waits for the peer's next message in an exchange, which `next` handles; silence ends the exchange. `begin` starts the clock.
+    func awaitNext(_ exchange: Exchange, _ next: @escaping (UInt8, UnsafeRawBufferPointer) -> Void) -> PeerTurn {
+        PeerTurn(exchange, timeline, origin, limit: limits.acknowledgement) { outcome in
+            switch outcome {
+            case .message(let opcode, let payload): next(opcode, payload)
+            case .silence: exchange.close()
+            case .sessionEnded: break
             }
         }
     }
@@ -101,10 +124,13 @@ public final class InteractionServer {
         exchange.onMessage = { [weak self, weak session] opcode, payload in
             guard let self, let session else { return }
             timeline.cancel(end)
+            exchange.onMessage = nil
             guard timeline.now <= deadline else { return refuse(exchange, .timeout) }
             handle(exchange, opcode, payload, session, timed: deadline)
         }
-        exchange.send(InteractionOpcode.statusResponse.rawValue, StatusResponse(.success).payload)
+        exchange.onSessionEnd = { [timeline] _ in timeline.cancel(end) }
+        let context = InteractionContext(peer: session.context, session: session)
+        answer(exchange, .statusResponse, StatusResponse(.success).payload, context, closing: false)
     }
 
     // MARK: Reading
@@ -120,44 +146,15 @@ public final class InteractionServer {
         case .failure(let status): return refuse(exchange, status.code)
         }
         let stream = ReportStream(items, node: node, context: context, hooks: hooks, subscription: nil)
-        sendChunks(stream, on: exchange, context, isLastAcknowledged: false) { _ in exchange.close() }
-    }
-
-    /// Sends a stream chunk after chunk, each acknowledged by the peer; `done` hears whether all went well.
-    func sendChunks(
-        _ stream: ReportStream, on exchange: Exchange, _ context: InteractionContext, isLastAcknowledged: Bool,
-        done: @escaping (Bool) -> Void
-    ) {
-        let maximum = (exchange.session?.context.maximumMessageSize ?? 1024) - 12
-        let (payload, isLast) = stream.nextChunk(maximum: maximum, suppressResponse: !isLastAcknowledged)
-        let waits = !isLast || isLastAcknowledged
-        var timer: Token?
-        if waits {
-            timer = timeline.after(limits.acknowledgement, origin: origin) {
-                exchange.close()
-                done(false)
-            }
-            exchange.onSessionEnd = { [timeline] _ in
-                if let timer { timeline.cancel(timer) }
-                done(false)
-            }
-            exchange.onMessage = { [weak self] opcode, payload in
-                guard let self else { return }
-                if let timer { timeline.cancel(timer) }
-                let status = opcode == InteractionOpcode.statusResponse.rawValue ? try? StatusResponse(decoding: payload) : nil
-                guard let status, status.status == .success else { return done(false) }
-                if isLast { return done(true) }
-                sendChunks(stream, on: exchange, context, isLastAcknowledged: isLastAcknowledged, done: done)
-            }
-        }
-        answer(exchange, .reportData, payload, context, closing: false)
-        if !waits { done(true) }
+        ReportSender(stream, on: exchange, context, self, isLastAcknowledged: false) { _ in exchange.close() }.sendNext()
     }
 
     // MARK: Subscriptions
 
     private func subscribe(_ exchange: Exchange, _ request: SubscribeRequest, _ session: Session) {
         let selection = request.selection
+        // A subscription belongs to a fabric, which a pairing session has not got yet.
+        guard session.context.fabricIndex != 0 else { return refuse(exchange, .unsupportedAccess) }
         guard request.minimumInterval <= request.maximumInterval, !(selection.attributes.isEmpty && selection.events.isEmpty)
         else {
             return refuse(exchange, .invalidAction)
@@ -180,10 +177,17 @@ public final class InteractionServer {
         case .failure(let status): refuse(exchange, status.code)
         case .success(let items):
             guard expansion.hasValidPath(selection) else { return refuse(exchange, .invalidAction) }
-            let subscription = Subscription(id: SubscriptionID(nextSubscription), request, session: session, server: self)
-            nextSubscription = nextSubscription == .max ? 1 : nextSubscription + 1
+            let subscription = Subscription(id: freeID(), request, session: session, server: self)
             subscriptions.append(subscription)
-            subscription.prime(items, on: exchange, context)
+            subscription.prime(items, on: exchange)
+        }
+    }
+
+    private func freeID() -> SubscriptionID {
+        while true {
+            let id = SubscriptionID(nextSubscription)
+            nextSubscription = nextSubscription == .max ? 1 : nextSubscription + 1
+            if !subscriptions.contains(where: { $0.id == id }) { return id }
         }
     }
 
@@ -193,7 +197,12 @@ public final class InteractionServer {
 
     /// An attribute has a new value; subscriptions hear of it.
     public func attributeChanged(_ path: AttributePath) {
-        for subscription in subscriptions { subscription.attributeChanged(path) }
+        guard !subscriptions.isEmpty,
+            let attribute = node.endpoint(path.endpoint)?.cluster(path.cluster)?.attribute(path.attribute),
+            // Quality C: whoever wants the value reads it (Matter Core, 7.7.9).
+            !attribute.quality.contains(.changesOmitted)
+        else { return }
+        for subscription in subscriptions { subscription.attributeChanged(path, attribute) }
     }
 
     /// An event was recorded.

@@ -90,10 +90,16 @@ public final class InteractionContext {
     public let isFabricFiltered: Bool
     /// The session that the request came in; nil for what the node does itself.
     public let session: Session?
+    /// The subscription whose report this is about; nil for a request of the peer's.
+    public let subscription: SubscriptionID?
 
     private var afterAnswer: [() -> Void] = []
 
-    public init(peer: SessionContext, isTimed: Bool = false, isFabricFiltered: Bool = true, session: Session? = nil) {
+    public init(
+        peer: SessionContext, isTimed: Bool = false, isFabricFiltered: Bool = true, session: Session? = nil,
+        subscription: SubscriptionID? = nil
+    ) {
+        self.subscription = subscription
         (self.peer, self.isTimed, self.isFabricFiltered, self.session) = (peer, isTimed, isFabricFiltered, session)
     }
 

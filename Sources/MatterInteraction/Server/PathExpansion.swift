@@ -2,12 +2,12 @@ import MatterMessage
 import MatterModel
 import MatterTLV
 
-/// Something that a report will hold.
+/// Something that a report will hold. What is rare or large is kept elsewhere: a report on a large node has 20,000 attributes.
 enum ReportItem {
     case attribute(AttributePath)
-    case attributeStatus(WireAttributePath, Status)
-    case event(EventRecord)
-    case eventStatus(EventPathPattern, Status)
+    indirect case attributeStatus(WireAttributePath, Status)
+    indirect case event(EventRecord)
+    indirect case eventStatus(EventPathPattern, Status)
 }
 
 /// Turns paths with wildcards into what exists and may be read (Matter Core, 8.4.3.2 and 8.9.2.4).
@@ -18,9 +18,9 @@ struct PathExpansion {
     /// The items in the order of the request, or the status that refuses it whole.
     func expand(_ selection: ReadSelection) -> Result<[ReportItem], Status> {
         var items: [ReportItem] = []
-        let filters = Dictionary(
-            selection.dataVersionFilters.map { (ClusterKey($0.endpoint, $0.cluster), $0.version) },
-            uniquingKeysWith: { first, _ in first })
+        let filters = selection.dataVersionFilters.isEmpty ? [:] : Self.versions(selection.dataVersionFilters)
+        // A wildcard that stands there many times must not multiply the report.
+        var wildcards: Set<WireAttributePath> = []
         for path in selection.attributes {
             if let status = refusal(of: path) { return .failure(status) }
             if let concrete = path.pattern.concrete {
@@ -29,11 +29,12 @@ struct PathExpansion {
                 } else if !isKnown(concrete.endpoint, concrete.cluster, filters) {
                     items.append(.attribute(concrete))
                 }
-            } else {
-                forEach(path.pattern) {
-                    items.append(.attribute($0))
-                } skip: {
-                    isKnown($0, $1, filters)
+            } else if wildcards.insert(path).inserted {
+                forEach(path) { concrete in
+                    items.append(.attribute(concrete))
+                    return true
+                } skip: { endpoint, cluster in
+                    isKnown(endpoint, cluster, filters)
                 }
             }
         }
@@ -52,10 +53,11 @@ struct PathExpansion {
                 if check(concrete) == nil { return true }
             } else {
                 var found = false
-                forEach(path.pattern) { _ in
+                forEach(path) { _ in
                     found = true
+                    return false
                 } skip: { _, _ in
-                    found
+                    false
                 }
                 if found { return true }
             }
@@ -66,6 +68,7 @@ struct PathExpansion {
                 pattern.endpoint ?? endpoint.id == endpoint.id
                     && endpoint.clusters.contains { cluster in
                         pattern.cluster ?? cluster.definition.id == cluster.definition.id
+                            && (pattern.event.map { cluster.event($0) != nil } ?? true)
                             && node.allows(.view, on: cluster.definition.id, at: endpoint, for: context.peer)
                     }
             }
@@ -84,22 +87,34 @@ struct PathExpansion {
     }
 
     func isVisible(_ record: EventRecord) -> Bool {
+        // A fabric-sensitive event is its fabric's alone, whether or not the reader asks for filtered data (Matter Core, 7.14.2).
         if let fabric = record.fabricIndex, fabric.rawValue != context.peer.fabricIndex { return false }
-        guard let endpoint = node.endpoint(record.path.endpoint), let cluster = endpoint.cluster(record.path.cluster) else {
-            return true
-        }
-        let privilege = cluster.event(record.path.event)?.readPrivilege ?? .view
-        return node.allows(privilege, on: record.path.cluster, at: endpoint, for: context.peer)
+        let endpoint = node.endpoint(record.path.endpoint)
+        let privilege = endpoint?.cluster(record.path.cluster)?.event(record.path.event)?.readPrivilege ?? .view
+        return allows(privilege, on: record.path.cluster, at: endpoint, record.path.endpoint)
     }
 
     /// Nil when the attribute exists and may be read.
+    ///
+    /// Whoever may not even view the cluster is told so and not what exists (what CHIP does; Matter Core, 8.4.3.2): access control
+    /// is asked before existence, with the attribute's own privilege when there is one.
     func check(_ path: AttributePath) -> Status? {
-        guard let endpoint = node.endpoint(path.endpoint) else { return Status(.unsupportedEndpoint) }
-        guard let cluster = endpoint.cluster(path.cluster) else { return Status(.unsupportedCluster) }
-        guard let attribute = cluster.attribute(path.attribute) else { return Status(.unsupportedAttribute) }
-        guard let privilege = attribute.readPrivilege else { return Status(.unsupportedRead) }
-        guard node.allows(privilege, on: path.cluster, at: endpoint, for: context.peer) else { return Status(.unsupportedAccess) }
-        return nil
+        let endpoint = node.endpoint(path.endpoint)
+        let cluster = endpoint?.cluster(path.cluster)
+        let attribute = cluster?.attribute(path.attribute)
+        guard allows(attribute?.readPrivilege ?? .view, on: path.cluster, at: endpoint, path.endpoint) else {
+            return Status(.unsupportedAccess)
+        }
+        guard endpoint != nil else { return Status(.unsupportedEndpoint) }
+        guard cluster != nil else { return Status(.unsupportedCluster) }
+        guard let attribute else { return Status(.unsupportedAttribute) }
+        return attribute.readPrivilege == nil ? Status(.unsupportedRead) : nil
+    }
+
+    /// Access to an endpoint that may not exist, or no longer: access control entries without targets then still speak.
+    private func allows(_ privilege: Privilege, on cluster: ClusterID, at endpoint: EndpointServer?, _ id: EndpointID) -> Bool {
+        let endpoint = endpoint ?? EndpointServer(id: id, deviceTypes: [], clusters: [])
+        return node.allows(privilege, on: cluster, at: endpoint, for: context.peer)
     }
 
     private func check(_ path: EventPath) -> Status? {
@@ -127,32 +142,36 @@ struct PathExpansion {
         init(_ endpoint: EndpointID, _ cluster: ClusterID) { (self.endpoint, self.cluster) = (endpoint, cluster) }
     }
 
-    private func isKnown(_ endpoint: EndpointID, _ cluster: ClusterID, _ filters: [ClusterKey: DataVersion]) -> Bool {
-        guard !filters.isEmpty, let version = filters[ClusterKey(endpoint, cluster)] else { return false }
+    private func isKnown(_ endpoint: EndpointID, _ cluster: ClusterID, _ filters: [ClusterKey: DataVersion?]) -> Bool {
+        guard !filters.isEmpty, let version = filters[ClusterKey(endpoint, cluster)] ?? nil else { return false }
         return node.endpoint(endpoint)?.cluster(cluster)?.dataVersion == version
     }
 
-    private func forEach(
-        _ pattern: AttributePathPattern, _ body: (AttributePath) -> Void, skip: (EndpointID, ClusterID) -> Bool
-    ) {
+    /// The version that a reader has of each cluster; none when it claims two.
+    private static func versions(_ filters: [DataVersionFilter]) -> [ClusterKey: DataVersion?] {
+        Dictionary(filters.map { (ClusterKey($0.endpoint, $0.cluster), $0.version) }) { $0 == $1 ? $0 : nil }
+    }
+
+    /// Calls `body` with every attribute that exists, matches and may be read, until it gives false.
+    private func forEach(_ path: WireAttributePath, _ body: (AttributePath) -> Bool, skip: (EndpointID, ClusterID) -> Bool) {
+        let pattern = path.pattern
         for endpoint in node.endpoints where pattern.endpoint ?? endpoint.id == endpoint.id {
             for cluster in endpoint.clusters {
                 let id = cluster.definition.id
                 if let wanted = pattern.cluster, wanted != id { continue }
                 if skip(endpoint.id, id) { continue }
-                if let attribute = pattern.attribute {
-                    let path = AttributePath(endpoint.id, id, attribute)
-                    if check(path) == nil { body(path) }
-                    continue
-                }
                 // One question for the whole cluster answers for nearly all attributes.
                 let mayView = node.allows(.view, on: id, at: endpoint, for: context.peer)
-                for attributeID in cluster.attributeIDs {
+                for attributeID in pattern.attribute.map({ [$0] }) ?? cluster.attributeIDs {
                     guard let attribute = cluster.attribute(attributeID), let privilege = attribute.readPrivilege else {
                         continue
                     }
-                    let isAllowed = privilege <= .view ? mayView : node.allows(privilege, on: id, at: endpoint, for: context.peer)
-                    if isAllowed { body(AttributePath(endpoint.id, id, attributeID)) }
+                    let concrete = AttributePath(endpoint.id, id, attributeID)
+                    if path.wildcardFlags.leaveOut(concrete, attribute, of: pattern) { continue }
+                    guard privilege <= .view ? mayView : node.allows(privilege, on: id, at: endpoint, for: context.peer) else {
+                        continue
+                    }
+                    if !body(concrete) { return }
                 }
             }
         }

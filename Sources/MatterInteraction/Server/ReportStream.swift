@@ -32,15 +32,18 @@ final class ReportStream {
         let budget = maximum - Self.tail
         writer.openStructure(.anonymous)
         if let subscription { writer.unsigned(0, subscription.unsigned) }
+        let start = writer.count
         if hasAttributes {
             writer.openArray(1)
             writeAttributes(&writer, budget)
             writer.close()
         }
         if !hasAttributes, position < items.count {
+            let mark = writer.count
             writer.openArray(2)
-            writeEvents(&writer, budget)
-            writer.close()
+            let isFirst = mark == start
+            // An event that finds no room behind attributes comes in the next message.
+            if writeEvents(&writer, budget, isAlone: isFirst) { writer.close() } else { writer.truncate(to: mark) }
         }
         let isLast = position >= items.count && pendingEntries == nil
         if !isLast { writer.boolean(3, true) }
@@ -116,7 +119,8 @@ final class ReportStream {
         return true
     }
 
-    private func writeEvents(_ writer: inout TLVWriter, _ budget: Int) {
+    /// Writes events as far as there is room; false when it wrote none.
+    private func writeEvents(_ writer: inout TLVWriter, _ budget: Int, isAlone: Bool) -> Bool {
         let start = writer.count
         while position < items.count {
             let mark = writer.count
@@ -125,15 +129,16 @@ final class ReportStream {
                 let path = EventPathPattern(record.path.endpoint, record.path.cluster, record.path.event)
                 EventReport(path, .event(record.number, record.priority, record.timestamp, record.fields)).write(to: &writer)
             case .eventStatus(let path, let status): EventReport(path, .status(status)).write(to: &writer)
-            case .attribute, .attributeStatus: return
+            case .attribute, .attributeStatus: return mark > start
             }
             if writer.count > budget {
                 writer.truncate(to: mark)
-                if mark != start { return }
-                // Too large for any message: dropped, since an event has no other form.
+                if mark > start || !isAlone { return mark > start }
+                // Too large for any message: passed over, since an event has no other form.
             }
             position += 1
         }
+        return writer.count > start
     }
 
     /// The report of one item as it is now; nil when a subscribed attribute has gone.

@@ -15,17 +15,21 @@ public final class Subscription {
     public let maximumInterval: UInt16
     public private(set) weak var session: Session?
 
-    private unowned let server: InteractionServer
+    private weak var server: InteractionServer?
+    private let timeline: Timeline
     private var dirty: Set<AttributePath> = []
     private var nextEvent: EventNumber
     private var hasUrgentEvent = false
     private var lastReport: ModelInstant
     private var timer: Token?
+    /// The report in flight.
+    private var sender: ReportSender?
+    /// From the start until the subscribe response, and in every later report until its acknowledgement.
     private var isReporting = true
     private var isEnded = false
 
     init(id: SubscriptionID, _ request: SubscribeRequest, session: Session, server: InteractionServer) {
-        (self.id, self.session, self.server) = (id, session, server)
+        (self.id, self.session, self.server, timeline) = (id, session, server, server.timeline)
         peer = session.context
         selection = request.selection
         minimumInterval = request.minimumInterval
@@ -36,81 +40,106 @@ public final class Subscription {
     }
 
     private func context() -> InteractionContext {
-        InteractionContext(peer: session?.context ?? peer, isFabricFiltered: selection.isFabricFiltered, session: session)
+        InteractionContext(
+            peer: session?.context ?? peer, isFabricFiltered: selection.isFabricFiltered, session: session, subscription: id)
     }
 
     /// Sends the priming report and then the response, on the exchange of the request.
-    func prime(_ items: [ReportItem], on exchange: Exchange, _ context: InteractionContext) {
+    func prime(_ items: [ReportItem], on exchange: Exchange) {
+        guard let server else { return exchange.close() }
+        let context = context()
         let stream = ReportStream(items, node: server.node, context: context, hooks: server.hooks, subscription: id)
-        server.sendChunks(stream, on: exchange, context, isLastAcknowledged: true) { [weak self] isAcknowledged in
-            guard let self, !isEnded else { return exchange.close() }
-            guard isAcknowledged else {
+        let report = ReportSender(stream, on: exchange, context, server, isLastAcknowledged: true) { [weak self] isAcknowledged in
+            guard let self else { return exchange.close() }
+            sender = nil
+            guard isAcknowledged, let server = self.server else {
                 exchange.close()
                 return end()
             }
             let response = SubscribeResponse(subscription: id, maximumInterval: maximumInterval)
-            exchange.send(InteractionOpcode.subscribeResponse.rawValue, response.payload)
-            exchange.close()
-            reported()
+            server.answer(exchange, .subscribeResponse, response.payload, context) { [weak self] in
+                guard let self, !isEnded else { return }
+                lastReport = timeline.now
+                isReporting = false
+                schedule()
+            }
         }
+        sender = report
+        report.sendNext()
     }
 
     /// The subscription is over; the peer is not told (Matter has no message for it) and finds out by the silence.
     func end() {
         guard !isEnded else { return }
         isEnded = true
-        if let timer { server.timeline.cancel(timer) }
-        server.forget(self)
+        if let timer { timeline.cancel(timer) }
+        sender?.cancel()
+        sender = nil
+        server?.forget(self)
     }
 
-    func attributeChanged(_ path: AttributePath) {
-        guard !isEnded, selection.attributes.contains(where: { $0.pattern.matches(path) }) else { return }
+    func attributeChanged(_ path: AttributePath, _ attribute: AttributeDefinition) {
+        guard !isEnded, !dirty.contains(path), selection.attributes.contains(where: { $0.includes(path, attribute) }) else {
+            return
+        }
+        let isFirst = dirty.isEmpty
         dirty.insert(path)
-        schedule()
+        if isFirst { schedule() }
     }
 
     func eventRecorded(_ record: EventRecord) {
-        guard !isEnded, selection.events.contains(where: { $0.isUrgent && $0.matches(record.path) }) else { return }
+        guard !isEnded, !hasUrgentEvent, let server,
+            selection.events.contains(where: { $0.isUrgent && $0.matches(record.path) }),
+            PathExpansion(node: server.node, context: context()).isVisible(record)
+        else { return }
         hasUrgentEvent = true
         schedule()
     }
 
-    private func reported() {
-        isReporting = false
-        lastReport = server.timeline.now
-        schedule()
-    }
-
-    /// Plans the next report: as soon as the minimum interval allows when there is news, else at the maximum interval.
+    /// Plans the next report: as soon as the minimum interval allows when there is news, else at the maximum interval. Both count from
+    /// when the last report was handed to the link.
     private func schedule() {
-        guard !isReporting, !isEnded else { return }
+        guard !isReporting, !isEnded, let server else { return }
         let interval = dirty.isEmpty && !hasUrgentEvent ? maximumInterval : minimumInterval
-        let due = max(server.timeline.now, lastReport + .seconds(Int64(interval)))
-        if let timer { server.timeline.cancel(timer) }
-        timer = server.timeline.after(due - server.timeline.now, origin: server.origin) { [weak self] in self?.report() }
+        let due = max(timeline.now, lastReport + .seconds(Int64(interval)))
+        if let timer { timeline.cancel(timer) }
+        timer = timeline.after(due - timeline.now, origin: server.origin) { [weak self] in self?.report() }
     }
 
     private func report() {
         guard !isEnded, !isReporting else { return }
         timer = nil
-        guard let session, session.isOpen else { return end() }
+        guard let server, let session, session.isOpen else { return end() }
         let context = context()
         let expansion = PathExpansion(node: server.node, context: context)
         // Sorted: a set has no order that may reach the wire. Access may have changed since the subscription was made.
         var paths = dirty.sorted().filter { expansion.check($0) == nil }
+        let events = expansion.events(selection.events, from: nextEvent)
         dirty.removeAll(keepingCapacity: true)
         hasUrgentEvent = false
-        let events = expansion.events(selection.events, from: nextEvent)
         nextEvent = server.node.events.nextNumber
-        if let hook = server.hooks.beforeReport, !hook(id, &paths, context) { return reported() }
+        // Nothing of it may be seen any more: no report before its time.
+        if paths.isEmpty, events.isEmpty, timeline.now < lastReport + .seconds(Int64(maximumInterval)) { return schedule() }
+        if let hook = server.hooks.beforeReport, !hook(id, &paths, context) {
+            lastReport = timeline.now
+            return schedule()
+        }
         isReporting = true
         let exchange = session.begin(.interactionModel)
+        guard exchange.isOpen else { return end() }
         let stream = ReportStream(
             paths.map { .attribute($0) } + events, node: server.node, context: context, hooks: server.hooks, subscription: id)
-        server.sendChunks(stream, on: exchange, context, isLastAcknowledged: true) { [weak self] isAcknowledged in
+        let report = ReportSender(stream, on: exchange, context, server, isLastAcknowledged: true) { [weak self] in
+            if let self { lastReport = timeline.now }
+        } done: { [weak self] isAcknowledged in
             exchange.close()
             guard let self else { return }
-            if isAcknowledged { reported() } else { end() }
+            sender = nil
+            guard isAcknowledged else { return end() }
+            isReporting = false
+            schedule()
         }
+        sender = report
+        report.sendNext()
     }
 }

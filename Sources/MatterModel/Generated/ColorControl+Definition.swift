@@ -23,7 +23,7 @@ extension ColorControl {
             list.append(FeatureDefinition(bit: 0, code: "HS", name: "HueSaturation", conformance: Conformance("EHUE, O")))
             list.append(FeatureDefinition(bit: 1, code: "EHUE", name: "EnhancedHue", conformance: Conformance("CL, O")))
             list.append(FeatureDefinition(bit: 2, code: "CL", name: "ColorLoop", conformance: .optional))
-            list.append(FeatureDefinition(bit: 3, code: "XY", name: "Xy", conformance: .optional))
+            list.append(FeatureDefinition(bit: 3, code: "XY", name: "XY", conformance: .optional))
             list.append(FeatureDefinition(bit: 4, code: "CT", name: "ColorTemperature", conformance: .optional))
             return list
         }

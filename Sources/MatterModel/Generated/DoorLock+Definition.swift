@@ -36,7 +36,7 @@ extension DoorLock {
             list.append(FeatureDefinition(bit: 11, code: "HDSCH", name: "HolidaySchedules", conformance: .optional))
             list.append(FeatureDefinition(bit: 12, code: "UBOLT", name: "Unbolting", conformance: .optional))
             list.append(FeatureDefinition(bit: 13, code: "ALIRO", name: "AliroProvisioning", conformance: .optional))
-            list.append(FeatureDefinition(bit: 14, code: "ALBU", name: "AliroBleuwb", conformance: Conformance("[ALIRO]")))
+            list.append(FeatureDefinition(bit: 14, code: "ALBU", name: "AliroBLEUWB", conformance: Conformance("[ALIRO]")))
             return list
         }
         static var attributes: [AttributeDefinition] {

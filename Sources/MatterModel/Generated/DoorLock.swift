@@ -127,7 +127,7 @@ public enum DoorLock {
         public static let holidaySchedules = Feature(rawValue: 1 << 11)
         public static let unbolting = Feature(rawValue: 1 << 12)
         public static let aliroProvisioning = Feature(rawValue: 1 << 13)
-        public static let aliroBleuwb = Feature(rawValue: 1 << 14)
+        public static let aliroBLEUWB = Feature(rawValue: 1 << 14)
     }
 
     public struct AlarmCodeEnum: ClusterEnum {

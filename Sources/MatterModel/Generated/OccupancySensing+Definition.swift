@@ -29,7 +29,7 @@ extension OccupancySensing {
             list.append(FeatureDefinition(bit: 3, code: "PHY", name: "PhysicalContact", conformance: Conformance("O.a+")))
             list.append(FeatureDefinition(bit: 4, code: "AIR", name: "ActiveInfrared", conformance: Conformance("O.a+")))
             list.append(FeatureDefinition(bit: 5, code: "RAD", name: "Radar", conformance: Conformance("O.a+")))
-            list.append(FeatureDefinition(bit: 6, code: "RFS", name: "RfSensing", conformance: Conformance("O.a+")))
+            list.append(FeatureDefinition(bit: 6, code: "RFS", name: "RFSensing", conformance: Conformance("O.a+")))
             list.append(FeatureDefinition(bit: 7, code: "VIS", name: "Vision", conformance: Conformance("O.a+")))
             return list
         }

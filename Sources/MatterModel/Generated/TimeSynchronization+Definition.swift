@@ -58,7 +58,7 @@ extension TimeSynchronization {
                 FieldDefinition(0, "TimeZone", TypeReference(list: Types.timeZoneStruct), conformance: .mandatory, constraint: Constraint("1 to 2")),
             ]))
             list.append(CommandDefinition(0x03, "SetTimeZoneResponse", .response, response: .none, conformance: Conformance("TZ"), fields: [
-                FieldDefinition(0, "DstOffsetsRequired", TypeReference("bool", .boolean), conformance: .mandatory, default: .boolean(true)),
+                FieldDefinition(0, "DSTOffsetsRequired", TypeReference("bool", .boolean), conformance: .mandatory, default: .boolean(true)),
             ]))
             list.append(CommandDefinition(0x04, "SetDSTOffset", .request, response: .status, invoke: .manage, conformance: Conformance("TZ"), fields: [
                 FieldDefinition(0, "DSTOffset", TypeReference(list: Types.dstOffsetStruct), conformance: .mandatory),

@@ -296,7 +296,7 @@ extension TimeSynchronization {
 
         public init(tlv: TLVValue) throws(Status) {
             let fields = try StructureReader(tlv, failure: .invalidCommand)
-            dstOffsetsRequired = try fields.required(0, "DstOffsetsRequired")
+            dstOffsetsRequired = try fields.required(0, "DSTOffsetsRequired")
         }
 
         public var tlv: TLVValue {

@@ -137,8 +137,7 @@ extension ValueChecker {
         try check(measure: Int64(clamping: number), "may not be \(item.name)", element, siblings)
     }
 
-    private func check(_ number: UInt64, _ definition: BitmapDefinition, _ element: Element, _ siblings: Siblings?) throws(Status)
-    {
+    private func check(_ number: UInt64, _ definition: BitmapDefinition, _ element: Element, _ siblings: Siblings?) throws(Status) {
         if definition.bytes < 8, number >> (UInt64(definition.bytes) * 8) != 0 { throw broken(element, "does not fit its type") }
         if options.refusesUndefinedBits, options.checksConstraints, number & ~definition.definedBits != 0 {
             throw broken(element, "has bits that \(definition.name) does not define")

@@ -29,7 +29,22 @@ final class LinkRegistry {
     private var connecting: [ObjectIdentifier: InsidePair] = [:]
     private var renewed: UInt64 = 0
 
+    /// Connections that are over and whose users wait to be told in an entry.
+    private var untold: [ObjectIdentifier: TLSConnection] = [:]
+    /// No entry runs any more.
+    private(set) var isStopped = false
+
     init(timeline: Timeline) { self.timeline = timeline }
+
+    func isOver(_ connection: TLSConnection) { untold[ObjectIdentifier(connection)] = connection }
+    func isTold(_ connection: TLSConnection) { untold[ObjectIdentifier(connection)] = nil }
+
+    func loopStops() {
+        isStopped = true
+        let left = untold
+        untold = [:]
+        for connection in left.values { connection.tellAll() }
+    }
 
     var isVirtual: Bool { if case .real = timeline.mode { false } else { true } }
 

@@ -7,6 +7,8 @@ public final class MemoryNetwork {
     public var latency: Duration = .zero
 
     private let timeline: Timeline
+    /// Open ends, until they close or the loop stops.
+    private var open: [ObjectIdentifier: MemoryStream] = [:]
     private var listeners: [MemoryAddress: (MemoryStream, LinkOrigins) -> Void] = [:]
 
     init(timeline: Timeline) { self.timeline = timeline }
@@ -27,6 +29,16 @@ public final class MemoryNetwork {
         return address
     }
 
+    func closed(_ stream: MemoryStream) { open[ObjectIdentifier(stream)] = nil }
+
+    /// Nothing will arrive any more.
+    func loopStops() {
+        listeners = [:]
+        // In no particular order: whoever is told now cannot cause anything any more.
+        for stream in open.values { stream.user?.streamStops() }
+        open = [:]
+    }
+
     func stopListening(on address: MemoryAddress) { listeners[address] = nil }
 
     /// `done` gets this end, or nil when nobody listens, after the time that a round trip takes; unless cancelled before.
@@ -39,6 +51,10 @@ public final class MemoryNetwork {
             if !isCancelled, let accept = self.listeners[address] {
                 let pair = MemoryStream.pair(self.timeline, origins: origins, latency: { self.latency })
                 dialled = pair.dialler
+                for stream in [pair.dialler, pair.acceptor] {
+                    self.open[ObjectIdentifier(stream)] = stream
+                    stream.network = self
+                }
                 accept(pair.acceptor, origins)
             }
             self.timeline.after(self.latency, origin: origins.toDialler, phase: .delivery) {

@@ -25,6 +25,7 @@ final class MemoryStream: ByteStream {
     private let latency: () -> Duration
     /// Nil once either end is closed.
     private var peer: MemoryStream?
+    weak var network: MemoryNetwork?
 
     private var inbox: [UInt8] = []
     private var inboxStart = 0
@@ -104,6 +105,7 @@ final class MemoryStream: ByteStream {
         if reset { send(.broken, nextDue()) } else { finishWriting() }
         isClosed = true
         user = nil
+        network?.closed(self)
         (inbox, inboxStart, lastChunk) = ([], 0, nil)
         peer?.peerHasClosed()
         peer = nil

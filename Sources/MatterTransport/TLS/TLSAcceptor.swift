@@ -109,8 +109,10 @@ public final class TLSAcceptor: LoopHandler {
 
     func opened(_ connection: TLSConnection) { onOpen(connection) }
 
+    /// At once, so that the two do not keep each other when the timeline ends before it says so.
+    func forget(_ connection: TLSConnection) { connections[ObjectIdentifier(connection)] = nil }
+
     func ended(_ connection: TLSConnection) {
-        connections[ObjectIdentifier(connection)] = nil
         if !connection.wasReported {
             onRefused(connection, connection.closeReason ?? TLSError(.closedByPeer, "the peer went away"))
         }
@@ -138,6 +140,8 @@ public final class TLSAcceptor: LoopHandler {
     public func loopStops() {
         isClosed = true
         closeSocket()
+        // Nobody is to be told of anything any more, and the node that set these also holds this.
+        (choose, onOpen, onRefused) = ({ _ in .refuse(.internalError) }, { _ in }, { _, _ in })
     }
 
     private func closeSocket() {
@@ -157,6 +161,7 @@ extension TLSTransport {
     public func listen(
         on address: TransportAddress, name: String, wallTime: @escaping () -> Int64
     ) throws(TLSError) -> TLSAcceptor {
-        try TLSAcceptor(self, address, origin: registry.acceptorOrigin(for: name), wallTime: wallTime)
+        watchForTheEnd()
+        return try TLSAcceptor(self, address, origin: registry.acceptorOrigin(for: name), wallTime: wallTime)
     }
 }

@@ -108,12 +108,14 @@ extension TLSConnection {
         var acceptor: TLSAcceptor?
         if case .acceptor(let mine) = role {
             acceptor = mine
+            mine.forget(self)
             admission.leave(self)
         }
         admission.freeSlot(self)
         role = .none
         if error != nil, reset || error?.code == .closedHere || stopping { deferred = deferred.filter { $0.isOpened } }
-        if stopping { reportAll(closing: acceptor) } else { report(.closed(acceptor)) }
+        report(.closed(acceptor))
+        if stopping { tellAll() }
         pair?.ended(end)
         pair = nil
     }

@@ -24,6 +24,10 @@ extension TLSConnection {
         if mustDefer || report.isClosed {
             deferred.append(report)
             updateAnswerHold()
+            if report.isClosed {
+                if transport.registry.isStopped { return tellAll() }
+                transport.registry.isOver(self)
+            }
             transport.timeline.after(.zero, origin: origin, phase: .delivery) { self.runReport() }
         } else {
             tell(report)
@@ -31,10 +35,8 @@ extension TLSConnection {
     }
 
     /// The timeline is ending: now or never.
-    func reportAll(closing acceptor: TLSAcceptor?) {
-        let reports = deferred + [.closed(acceptor)]
-        deferred = []
-        for report in reports { tell(report) }
+    func tellAll() {
+        while !deferred.isEmpty { tell(deferred.removeFirst()) }
     }
 
     /// After a pause: an entry for each that waits.
@@ -60,6 +62,7 @@ extension TLSConnection {
             completion?(.success(self))
         case .frame(let message): message.withUnsafeBytes { onMessage?($0) }
         case .closed(let acceptor):
+            transport.registry.isTold(self)
             let (completion, callback) = (completion, onClose)
             (self.completion, onMessage, onClose) = (nil, nil, nil)
             if origins.isOwned, !isAcceptorEnd { transport.registry.giveBack(origins) }

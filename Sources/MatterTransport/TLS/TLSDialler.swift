@@ -31,6 +31,7 @@ extension TLSTransport {
         _ addresses: [TransportAddress], _ role: TLSConnection.Role, _ name: String, _ timeout: Duration?,
         _ wallTime: @escaping () -> Int64, _ completion: @escaping (Result<TLSConnection, TLSError>) -> Void
     ) -> TLSConnection? {
+        watchForTheEnd()
         let origins = registry.origins(for: name)
         let connection: TLSConnection
         do throws(TLSError) {

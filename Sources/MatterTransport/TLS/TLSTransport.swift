@@ -4,8 +4,9 @@ import HearthTime
 /// What all TLS links of one timeline share: limits, the network in memory, and which loopback sockets belong together. One a
 /// process, or one a home in a test; acceptors are made by `listen`, connections by `dial`.
 ///
-/// Why `@unchecked Sendable` is sound: the only properties that are not Sendable are the three private ones, their accessors stop
-/// the process on any other thread than the timeline's, and they hold nothing once the timeline's thread has ended.
+/// Why `@unchecked Sendable` is sound: the only properties that are not Sendable are the four private ones, whose accessors stop the
+/// process on any other thread than the timeline's; when that ends, the watcher empties them, so that the last release of the
+/// transport elsewhere frees nothing of anybody's.
 public final class TLSTransport: @unchecked Sendable {
     public let timeline: Timeline
     public let loop: EventLoop
@@ -13,6 +14,7 @@ public final class TLSTransport: @unchecked Sendable {
     private let confinedAdmission: AdmissionControl
     private let confinedRegistry: LinkRegistry
     private let confinedMemory: MemoryNetwork
+    private var confinedWatcher: StopWatcher?
 
     public init(_ runtime: Runtime, limits: TransportLimits = TransportLimits()) {
         (timeline, loop, self.limits) = (runtime.timeline, runtime.loop, limits)
@@ -30,6 +32,16 @@ public final class TLSTransport: @unchecked Sendable {
 
     var admission: AdmissionControl { confined(confinedAdmission) }
     var registry: LinkRegistry { confined(confinedRegistry) }
+
+    /// Before anything that has to hear of the loop's end. A loop that has stopped already needs no watching.
+    func watchForTheEnd() {
+        guard confined(confinedWatcher) == nil else { return }
+        let (memory, registry) = (memory, registry)
+        confinedWatcher = try? StopWatcher(loop) {
+            memory.loopStops()
+            registry.loopStops()
+        }
+    }
 
     /// The network in memory. On the timeline's thread.
     public var memory: MemoryNetwork { confined(confinedMemory) }

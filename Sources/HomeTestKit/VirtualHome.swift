@@ -1,0 +1,145 @@
+import HearthIO
+import HearthTime
+import MatterController
+import MatterDiscovery
+import MatterModel
+import MatterSimulator
+import MatterTransport
+
+/// A home in a test: virtual devices and a controller in one process, in virtual time.
+///
+/// ```swift
+/// try await VirtualHome.run(lamp) { home in
+///     let device = try await home.pair("lamp")
+///     try await home.controller.invoke(device.name, [...])
+/// }
+/// ```
+///
+/// Nothing sleeps, no port is fixed, and everything is closed at the end, also when the body throws. The body runs on the home's
+/// timeline, so that `async let` and `home.advance` are exact.
+public struct VirtualHome: Sendable {
+    /// How controller and devices are connected.
+    public enum Link: String, Sendable, CaseIterable {
+        /// TLS over the memory of the process: the fastest, and no sockets.
+        case memory
+        /// TLS over TCP on 127.0.0.1.
+        case loopback
+    }
+
+    public struct Options: Sendable {
+        public var link = Link.memory
+        /// `automatic` lets time jump whenever a call waits for it; `manual` moves it by `advance` only.
+        public var mode = Timeline.Mode.automatic
+        public var seed: UInt64 = 1
+        /// How long, in real time, the clock waits for one thing that happens outside the process.
+        public var patience: Duration = .seconds(10)
+        public init() {}
+    }
+
+    public let timeline: Timeline
+    public let simulator: Simulator
+    public let controller: Controller
+    let transport: TLSTransport
+    let discovery: SharedDiscovery
+    let options: Options
+
+    /// Runs `body` in a home with a device of each profile, switched on and ready to be paired.
+    /// - Throws: what `body` throws, or why the home could not be made.
+    public static func run<Result: Sendable>(
+        _ profiles: DeviceProfile..., options: Options = Options(),
+        body: @escaping @Sendable (VirtualHome) async throws -> Result
+    ) async throws -> Result {
+        try await run(profiles, options: options, body: body)
+    }
+
+    public static func run<Result: Sendable>(
+        _ profiles: [DeviceProfile], options: Options = Options(), body: @escaping @Sendable (VirtualHome) async throws -> Result
+    ) async throws -> Result {
+        var limits = Timeline.Limits()
+        limits.hold = options.patience
+        let runtime = try Runtime(mode: options.mode, seed: options.seed, limits: limits)
+        let result: Swift.Result<Result, any Error>
+        do {
+            let home = try await make(runtime, profiles, options)
+            do {
+                result = .success(try await runtime.timeline.run { try await body(home) })
+            } catch {
+                result = .failure(error)
+            }
+            await home.close()
+        } catch {
+            runtime.shutdown()
+            await runtime.ended()
+            throw error
+        }
+        runtime.shutdown()
+        await runtime.ended()
+        return try result.get()
+    }
+
+    private static func make(_ runtime: Runtime, _ profiles: [DeviceProfile], _ options: Options) async throws -> VirtualHome {
+        let timeline = runtime.timeline
+        let transport = TLSTransport(runtime)
+        let discovery = SharedDiscovery(timeline: timeline) { Discovery.memory(MemoryRegistry(timeline: timeline)) }
+        var configuration = Simulator.Configuration()
+        configuration.seed = options.seed
+        configuration.listenAddress = { [link = options.link] in address(link, port: $0) }
+        let simulator = try await Simulator.open(configuration, transport: transport, discovery: discovery)
+        for profile in profiles { _ = try await simulator.add(profile) }
+        let home = try await VirtualHome(
+            timeline: timeline, simulator: simulator,
+            controller: Controller.open(
+                store: .memory, transport: transport, discovery: discovery, settings: settings(options), seed: options.seed),
+            transport: transport, discovery: discovery, options: options)
+        try await simulator.advertised()
+        return home
+    }
+
+    static func address(_ link: Link, port: UInt16) -> TransportAddress {
+        switch link {
+        case .memory: .memory(MemoryAddress("home", port: port))
+        case .loopback: .loopback(port)
+        }
+    }
+
+    static func settings(_ options: Options) -> ControllerSettings {
+        var settings = ControllerSettings()
+        settings.route = { [link = options.link] found in address(link, port: found.port) }
+        return settings
+    }
+
+    func close() async {
+        await controller.close()
+        await simulator.close()
+        let discovery = discovery
+        try? await timeline.call("close discovery") { discovery.shutdown() }
+    }
+
+    // MARK: For tests
+
+    /// Moves time on: everything that is due happens, each at its instant.
+    public func advance(by span: Duration) async throws { try await timeline.advance(by: span) }
+
+    /// Pairs a device of the simulator with its own code.
+    @discardableResult
+    public func pair(_ name: String) async throws -> PairedDevice {
+        guard let info = try await simulator.allDevices().first(where: { $0.name == name }) else {
+            throw SimulatorError(.unknownDevice, "the home has no device '\(name)'")
+        }
+        return try await controller.pair(info.qrCode, name: name)
+    }
+
+    /// Pairs every device.
+    @discardableResult
+    public func pairAll() async throws -> [PairedDevice] {
+        var paired: [PairedDevice] = []
+        for info in try await simulator.allDevices() { paired.append(try await controller.pair(info.qrCode, name: info.name)) }
+        return paired
+    }
+
+    /// One more controller, with a fabric of its own.
+    public func addController(_ name: String) async throws -> Controller {
+        try await Controller.open(
+            name: name, store: .memory, transport: transport, discovery: discovery, settings: Self.settings(options), seed: options.seed)
+    }
+}

@@ -1,0 +1,77 @@
+import MatterCredentials
+import MatterInteraction
+import MatterModel
+import MatterTLV
+
+extension DeviceNode {
+    /// Makes endpoint 0 with every cluster that a Root Node has to have (Matter Device Library, 2.1), and turns access control on.
+    ///
+    /// Call it once, before `start`. With the store of an earlier run the node is in the fabrics that it was in then.
+    /// - Parameters:
+    ///   - attestation: what the device proves its origin with; without it a commissioner cannot pair it.
+    ///   - configurations: features, first values and parameters of single clusters, over those from `identity`.
+    ///   - additional: clusters beyond the required ones, such as Time Synchronization or a Power Source.
+    public func addRootEndpoint(
+        identity: DeviceIdentity, attestation: DeviceAttestation?, configurations: [ClusterID: ClusterConfiguration] = [:],
+        additional: [ClusterID] = []
+    ) {
+        commissioning.identity = identity
+        commissioning.attestation = attestation
+        accessControl = commissioning.access
+        let root = EndpointServer(id: 0, deviceTypes: [(DataModel.rootNode, 3)], clusters: [])
+        for id in Self.rootClusters + additional {
+            let configuration = Self.merged(Self.rootConfiguration(id, identity), configurations[id])
+            if let cluster = ClusterFactory.make(id, endpoint: 0, node: self, configuration: configuration) { root.add(cluster) }
+        }
+        add(root)
+    }
+
+    /// Ethernet, no locale of its own: the conditions that this node declares.
+    static let rootClusters: [ClusterID] = [
+        Descriptor.id, AccessControl.id, BasicInformation.id, GeneralCommissioning.id, NetworkCommissioning.id,
+        GeneralDiagnostics.id,
+        AdministratorCommissioning.id, OperationalCredentials.id, GroupKeyManagement.id,
+    ]
+
+    private static func rootConfiguration(_ id: ClusterID, _ identity: DeviceIdentity) -> ClusterConfiguration {
+        switch id {
+        case BasicInformation.id: BasicInformationCluster.configuration(of: identity)
+        case AccessControl.id: ClusterConfiguration(features: AccessControl.Feature.extension.rawValue)
+        case AdministratorCommissioning.id: ClusterConfiguration(features: AdministratorCommissioning.Feature.basic.rawValue)
+        case NetworkCommissioning.id:
+            ClusterConfiguration(features: NetworkCommissioning.Feature.ethernetNetworkInterface.rawValue)
+        default: ClusterConfiguration()
+        }
+    }
+
+    private static func merged(_ base: ClusterConfiguration, _ over: ClusterConfiguration?) -> ClusterConfiguration {
+        guard let over else { return base }
+        var merged = base
+        if over.features != 0 { merged.features = over.features }
+        merged.attributes.merge(over.attributes) { _, new in new }
+        merged.optionalAttributes.formUnion(over.optionalAttributes)
+        merged.optionalCommands.formUnion(over.optionalCommands)
+        merged.parameters.merge(over.parameters) { _, new in new }
+        return merged
+    }
+
+    /// The device is as it left its maker: no fabrics, no labels, no state. Sessions end, the store is emptied of everything that the node
+    /// put there, except what must only grow (event numbers, fabric indices, credential generations). The node stops; the host makes it
+    /// anew on the same store, and starts it.
+    public func factoryReset() {
+        for fabric in commissioning.fabrics.fabrics {
+            cluster(BasicInformationCluster.self, at: 0)?.leaving(fabric.index)
+            host?.closeSessions(of: fabric.index, sparing: nil)
+        }
+        host?.closePairingSession()
+        stop()
+        let store = environment.store
+        for key in store.keys(withPrefix: "") where !Self.survivesReset.contains(key) { store.remove(key) }
+    }
+
+    private static let survivesReset: Set<String> = ["event-boundary", "fabrics/last-index", "fabrics/last-generation"]
+}
+
+extension DataModel {
+    static let rootNode: DeviceTypeID = 0x0016
+}

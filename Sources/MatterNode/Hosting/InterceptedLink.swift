@@ -1,0 +1,75 @@
+import HearthTime
+import MatterInteraction
+import MatterMessage
+
+/// A link that lets somebody look at its messages, and drop or delay them. Order is kept in each direction.
+final class InterceptedLink: MessageLink {
+    var onMessage: ((UnsafeRawBufferPointer) -> Void)?
+    var onClose: ((LinkError?) -> Void)?
+    /// What happens to a message; nil passes everything.
+    var verdict: ((_ isOutgoing: Bool, ProtocolHeader, UnsafeRawBufferPointer) -> NodeInterceptions.FrameVerdict)?
+
+    private let link: any MessageLink
+    private let timeline: Timeline
+    private let origin: Timeline.Origin
+    /// When the last delayed message of a direction is due: nothing may overtake it.
+    private var due: (incoming: ModelInstant, outgoing: ModelInstant) = (.zero, .zero)
+    private var isClosed = false
+
+    init(_ link: any MessageLink, timeline: Timeline, origin: Timeline.Origin) {
+        (self.link, self.timeline, self.origin) = (link, timeline, origin)
+        link.onMessage = { [weak self] in self?.received($0) }
+        link.onClose = { [weak self] error in
+            guard let self else { return }
+            isClosed = true
+            let callback = onClose
+            (onMessage, onClose, verdict) = (nil, nil, nil)
+            callback?(error)
+        }
+    }
+
+    var maximumMessageSize: Int { link.maximumMessageSize }
+    func close() { afterOutgoing { $0.link.close() } }
+    func abort(_ error: LinkError) { link.abort(error) }
+    func pauseReading() { link.pauseReading() }
+    func resumeReading() { link.resumeReading() }
+
+    func send(_ message: UnsafeRawBufferPointer) {
+        guard !isClosed else { return }
+        switch judge(true, message) {
+        case .pass: if timeline.now >= due.outgoing { link.send(message) } else { later(true, .zero, message) }
+        case .drop: break
+        case .delay(let span): later(true, span, message)
+        case .reset: link.abort(LinkError(.closedHere, "a fault broke the connection"))
+        }
+    }
+
+    private func received(_ message: UnsafeRawBufferPointer) {
+        switch judge(false, message) {
+        case .pass: if timeline.now >= due.incoming { onMessage?(message) } else { later(false, .zero, message) }
+        case .drop: break
+        case .delay(let span): later(false, span, message)
+        case .reset: link.abort(LinkError(.closedHere, "a fault broke the connection"))
+        }
+    }
+
+    private func judge(_ isOutgoing: Bool, _ message: UnsafeRawBufferPointer) -> NodeInterceptions.FrameVerdict {
+        guard let verdict, let (header, payload) = ProtocolHeader.split(message) else { return .pass }
+        return verdict(isOutgoing, header, payload)
+    }
+
+    private func later(_ isOutgoing: Bool, _ span: Duration, _ message: UnsafeRawBufferPointer) {
+        let bytes = Array(message)
+        let when = max(timeline.now + span, isOutgoing ? due.outgoing : due.incoming)
+        if isOutgoing { due.outgoing = when } else { due.incoming = when }
+        timeline.after(when - timeline.now, origin: origin, phase: .delivery) { [weak self] in
+            guard let self, !isClosed else { return }
+            bytes.withUnsafeBytes { if isOutgoing { self.link.send($0) } else { self.onMessage?($0) } }
+        }
+    }
+
+    private func afterOutgoing(_ body: @escaping (InterceptedLink) -> Void) {
+        guard timeline.now < due.outgoing else { return body(self) }
+        timeline.after(due.outgoing - timeline.now, origin: origin) { [self] in body(self) }
+    }
+}

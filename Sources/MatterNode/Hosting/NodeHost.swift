@@ -1,0 +1,223 @@
+import HearthTime
+import MatterCredentials
+import MatterDevice
+import MatterDiscovery
+import MatterInteraction
+import MatterMessage
+import MatterModel
+import MatterTransport
+
+/// Runs one node: listens for it, judges who connects, carries interactions to it, advertises it, and keeps its memory.
+///
+/// Belongs to the timeline's thread. A host is started once and stopped once; a reboot makes a new one over the same store.
+public final class NodeHost: DeviceHost {
+    public let node: DeviceNode
+    public let name: String
+    public let interactions: InteractionServer
+    /// Where the journal and the faults take hold.
+    public var interceptions = NodeInterceptions() {
+        didSet { interactions.hooks = interceptions.interaction }
+    }
+    /// The port that the node listens on; 0 before `start`.
+    public private(set) var port: UInt16 = 0
+    /// Everything that is to be advertised is on the network. May come again after changes.
+    public var onAdvertised: () -> Void = {}
+    /// An advertisement failed: tell the user.
+    public var onAdvertisingFailure: (DiscoveryError) -> Void = { _ in }
+
+    private let services: NodeServices
+    private let wantedPort: UInt16
+    private let advertising: NodeAdvertising
+    private var acceptor: TLSAcceptor?
+    private var identities: [FabricIndex: (generation: UInt64, identity: OperationalIdentity)] = [:]
+    private var sessions: [HostedSession] = []
+    private var isStopped = false
+
+    /// - Parameters:
+    ///   - node: with all its endpoints, not yet started.
+    ///   - port: to listen on; 0 for a free one.
+    public init(name: String, node: DeviceNode, services: NodeServices, port: UInt16 = 0) {
+        (self.name, self.node, self.services, wantedPort) = (name, node, services, port)
+        var instances = node.environment.random("commissionable-instance")
+        let digits = String(instances.bits(), radix: 16, uppercase: true)
+        // From the seed in virtual time, so that a run repeats; from the system otherwise.
+        let isReal = if case .real = services.timeline.mode { true } else { false }
+        let instance =
+            isReal ? CommissionableService.randomInstance() : String(repeating: "0", count: max(0, 16 - digits.count)) + digits
+        advertising = NodeAdvertising(services: services, deviceName: name, instance: instance)
+        interactions = InteractionServer(node: node, timeline: services.timeline, origin: node.environment.origin)
+        interactions.gate = { [hub = services.hub] in hub.whenStored($0) }
+        node.interactions = interactions
+        node.accessControl = node.commissioning.access
+        node.host = self
+    }
+
+    /// Starts the node, listens and advertises. - Throws: `TLSError` when the port is taken.
+    public func start() throws {
+        acceptor = try services.transport.listen(on: services.listenAddress(wantedPort), name: name) { [node] in
+            node.commissioning.fabrics.validationTime(wall: node.environment.wall)
+        }
+        acceptor?.choose = { [weak self] in self?.choose($0) ?? .refuse(.internalError) }
+        acceptor?.onOpen = { [weak self] in self?.opened($0) }
+        port = acceptor?.address.port ?? 0
+        advertising.onFailure = { [weak self] in self?.onAdvertisingFailure($0) }
+        advertising.onEstablished = { [weak self] in self?.onAdvertised() }
+        node.start()
+        interceptions.started?()
+        // Only now can it answer.
+        advertising.update(node.commissioning, port: port)
+    }
+
+    /// Withdraws the node from the network and ends its sessions. With `abruptly` as if its power were cut: nobody is told.
+    public func stop(abruptly: Bool = false) {
+        guard !isStopped else { return }
+        isStopped = true
+        advertising.withdraw()
+        acceptor?.stopListening()
+        for session in sessions {
+            if abruptly { session.session.abort(LinkError(.closedHere, "the device lost its power")) } else { session.session.close() }
+        }
+        node.stop()
+        acceptor = nil
+    }
+
+    /// Breaks every session, without a word to the peers.
+    public func abortSessions() {
+        for session in sessions { session.session.abort(LinkError(.closedHere, "a fault broke the connection")) }
+    }
+
+    public var isAdvertised: Bool { advertising.isEstablished }
+    /// Sessions that are open.
+    public var sessionCount: Int { sessions.count }
+
+    // MARK: Who connects
+
+    private func choose(_ hello: ClientHello) -> TLSChoice {
+        let wantsOperation = hello.protocols.contains(TLSMode.operational.rawValue)
+        let wantsPairing = hello.protocols.contains(TLSMode.pairing.rawValue)
+        guard wantsOperation || wantsPairing else { return .refuse(.noApplicationProtocol) }
+        if interceptions.refusesConnection?(!wantsOperation) == true { return .refuse(.accessDenied) }
+        if wantsOperation {
+            guard let name = hello.serverName, let fabric = node.commissioning.fabrics.fabric(instanceName: name),
+                let identity = identity(in: fabric)
+            else { return .refuse(.unrecognizedName) }
+            return .operational(identity)
+        }
+        guard let pairing = try? services.pairingIdentity(now: node.environment.wall) else { return .refuse(.internalError) }
+        if sessions.contains(where: \.isPairing) { return .busy(pairing, retryAfter: services.transport.limits.pairing) }
+        return node.commissioning.window.isOpen ? .pairing(pairing) : .refuse(.accessDenied)
+    }
+
+    private func identity(in fabric: Fabric) -> OperationalIdentity? {
+        if let known = identities[fabric.index], known.generation == fabric.generation { return known.identity }
+        do {
+            let identity = try OperationalIdentity(
+                certificate: fabric.noc, intermediate: fabric.icac, root: fabric.root, key: fabric.key, fabricIndex: fabric.index,
+                generation: UInt32(truncatingIfNeeded: fabric.generation), trust: services.trust(in: fabric.root))
+            identities[fabric.index] = (fabric.generation, identity)
+            return identity
+        } catch {
+            Log.node.error("\(name): the credentials of fabric \(fabric.index) are not usable: \(error)")
+            return nil
+        }
+    }
+
+    private func opened(_ connection: TLSConnection) {
+        do {
+            let context = try connection.sessionContext()
+            let isPairing = connection.mode == .pairing
+            let hosted = HostedSession(connection, context: context, isPairing: isPairing, host: self)
+            if let judge = interceptions.sessionOpened, !judge(hosted.facts) {
+                return connection.abort(LinkError(.closedHere, "a fault refused the session"))
+            }
+            if isPairing {
+                // Two handshakes may have run side by side; the first to finish pairs.
+                guard let parameters = node.commissioning.window.parameters, !sessions.contains(where: \.isPairing) else {
+                    return connection.close()
+                }
+                hosted.pairing = try PairingServer(
+                    session: hosted.session, commissioning: node.commissioning, parameters: parameters,
+                    binding: connection.pairingBinding(), intercept: interceptions.pairing, onProven: { connection.pairingCompleted() })
+            }
+            sessions.append(hosted)
+        } catch {
+            connection.abort(LinkError(.closedHere, "\(error)"))
+        }
+    }
+
+    func ended(_ hosted: HostedSession) {
+        sessions.removeAll { $0 === hosted }
+        interactions.sessionEnded(hosted.session)
+        if hosted.isPairing {
+            hosted.pairing?.sessionEnded()
+            node.commissioning.failSafe.pairingEnded()
+        }
+        interceptions.sessionEnded?(hosted.facts)
+    }
+
+    // MARK: DeviceHost
+
+    public func fabricsChanged() {
+        let present = Set(node.commissioning.fabrics.fabrics.map(\.index))
+        identities = identities.filter { present.contains($0.key) }
+        advertise()
+    }
+
+    public func commissioningWindowChanged() { advertise() }
+
+    private func advertise() {
+        guard !isStopped, acceptor != nil else { return }
+        advertising.update(node.commissioning, port: port)
+    }
+
+    public func closeSessions(of fabric: FabricIndex, sparing spared: Session?) {
+        for hosted in sessions where hosted.session.context.fabricIndex == fabric.rawValue {
+            if hosted.session === spared { hosted.session.closeWhenIdle() } else { hosted.session.close() }
+        }
+    }
+
+    public func closePairingSession() {
+        for hosted in sessions where hosted.isPairing { hosted.session.closeWhenIdle() }
+    }
+}
+
+/// One session of a hosted node.
+final class HostedSession {
+    let session: Session
+    let isPairing: Bool
+    var pairing: PairingServer?
+    private weak var host: NodeHost?
+
+    init(_ connection: TLSConnection, context: SessionContext, isPairing: Bool, host: NodeHost) {
+        (self.isPairing, self.host) = (isPairing, host)
+        let link = InterceptedLink(connection, timeline: host.node.environment.timeline, origin: host.node.environment.origin)
+        session = Session(link: link, context: context)
+        link.verdict = { [weak self] isOutgoing, header, payload in
+            guard let self, let frame = self.host?.interceptions.frame else { return .pass }
+            return frame(isOutgoing, header, payload, facts)
+        }
+        session.onExchange = { [weak self] in self?.accept($0, $1, $2) }
+        session.onEnd = { [weak self] _ in
+            guard let self else { return }
+            self.host?.ended(self)
+        }
+    }
+
+    var facts: NodeInterceptions.PeerFacts {
+        let context = session.context
+        return NodeInterceptions.PeerFacts(fabricIndex: context.fabricIndex, nodeID: context.peerNodeID, isPairing: isPairing)
+    }
+
+    private func accept(_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer) {
+        switch exchange.protocolID {
+        case .interactionModel where session.context.authMode != nil:
+            host?.interactions.accept(exchange, opcode, payload, in: session)
+        case .secureChannel where session.context.authMode == nil:
+            if let pairing { pairing.accept(exchange, opcode, payload) } else { exchange.close() }
+        default:
+            exchange.close()
+            // Who has not proven the passcode may speak of nothing else.
+            if session.context.authMode == nil { session.abort(LinkError(.protocolViolation, "a message before the passcode was proven")) }
+        }
+    }
+}

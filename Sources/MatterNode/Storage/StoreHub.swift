@@ -1,0 +1,165 @@
+import HearthStore
+import HearthTime
+import MatterDevice
+
+/// The memory of all nodes of a process: one SQLite file, one commit a turn of the loop, and answers that wait for it.
+///
+/// Many requests that are read in one look at the network share one commit. What the store refuses (a full disk) stays in memory and is
+/// tried again; the answers that would acknowledge it are not sent, so that nothing acknowledged is ever lost.
+public final class StoreHub {
+    /// Marks the file as a Hearth simulator's (`application_id`): "HthS".
+    static let applicationID: Int32 = 0x4874_6853
+
+    /// Set when a damaged file was replaced: tell the user once.
+    public var recovery: RecoveryReport? { database.recovery }
+    /// The store refused a commit, or takes commits again (nil): tell the user.
+    public var onTrouble: (StoreError?) -> Void = { _ in }
+    /// The last commit's error, while it lasts.
+    public private(set) var trouble: StoreError?
+
+    private let database: Database
+    private let table: KeyValueTable
+    private let timeline: Timeline
+    private var batch = WriteBatch()
+    /// What `batch` changes, for reads before the commit.
+    private var overlay: [String: [String: [UInt8]?]] = [:]
+    private var waiting: [() -> Void] = []
+    private var isCommitPlanned = false
+    private var retry: Token?
+
+    /// How long a store that refuses is left alone.
+    static let retryInterval: Duration = .seconds(1)
+
+    /// Opens the store in `folder` for one process. - Throws: `StoreError`, with who holds the folder when another process does.
+    public convenience init(folder: String, durable: Bool, holder: String, timeline: Timeline) throws {
+        let database = try Database(
+            path: folder + "/simulator.sqlite", applicationID: Self.applicationID, migrations: [KeyValueTable.migration("entries")],
+            options: StoreOptions(access: .exclusive(holder: holder), durable: durable))
+        try self.init(database, timeline: timeline)
+    }
+
+    /// A store that is gone with the process.
+    public convenience init(inMemoryOn timeline: Timeline) throws {
+        try self.init(
+            Database.inMemory(applicationID: Self.applicationID, migrations: [KeyValueTable.migration("entries")]), timeline: timeline)
+    }
+
+    init(_ database: Database, timeline: Timeline) throws {
+        (self.database, self.timeline) = (database, timeline)
+        table = try KeyValueTable(database)
+    }
+
+    /// The memory of one node; `namespace` is its name in the store.
+    public func store(for namespace: String) -> any DeviceStore { NodeStore(hub: self, namespace: namespace) }
+
+    /// Runs `send` once everything that has been put so far is stored: at once when nothing is open.
+    public func whenStored(_ send: @escaping () -> Void) {
+        if batch.isEmpty { send() } else { waiting.append(send) }
+    }
+
+    /// Forgets a node.
+    public func forget(_ namespace: String) {
+        batch.deleteAll(namespace)
+        overlay[namespace] = nil
+        cleared.insert(namespace)
+        changed()
+    }
+    private var cleared: Set<String> = []
+
+    /// Commits what is open and ends the use of the file.
+    public func close() {
+        commit()
+        database.close()
+    }
+
+    /// A copy to fall back on; the work is done off the loop.
+    public func backup() { database.requestBackup() }
+
+    // MARK: For the nodes' stores
+
+    func value(_ namespace: String, _ key: String) -> [UInt8]? {
+        if let pending = overlay[namespace]?[key] { return pending }
+        if cleared.contains(namespace) { return nil }
+        do { return try table.value(namespace, key) } catch {
+            Log.node.error("\(namespace): \(key) cannot be read from the store: \(error)")
+            return nil
+        }
+    }
+
+    func put(_ bytes: [UInt8]?, _ namespace: String, _ key: String) {
+        if let bytes { batch.put(namespace, key, bytes) } else { batch.delete(namespace, key) }
+        overlay[namespace, default: [:]][key] = .some(bytes)
+        changed()
+    }
+
+    func keys(_ namespace: String, prefix: String) -> [String] {
+        var keys = Set<String>()
+        if !cleared.contains(namespace) {
+            do { keys = Set(try table.entries(namespace).map(\.key)) } catch {
+                Log.node.error("\(namespace): the store cannot be read: \(error)")
+            }
+        }
+        for (key, value) in overlay[namespace] ?? [:] { if value == nil { keys.remove(key) } else { keys.insert(key) } }
+        return keys.filter { $0.hasPrefix(prefix) }.sorted()
+    }
+
+    private func changed() {
+        guard !isCommitPlanned, retry == nil else { return }
+        isCommitPlanned = true
+        timeline.atTurnEnd { [weak self] in
+            self?.isCommitPlanned = false
+            self?.commit()
+        }
+    }
+
+    private func commit() {
+        guard !batch.isEmpty else { return release() }
+        do {
+            try table.commit(batch)
+        } catch {
+            let error = error as? StoreError ?? StoreError(.misuse, "\(error)")
+            if trouble == nil {
+                Log.node.error("the state cannot be stored, and devices answer no changes until it can: \(error)")
+                onTrouble(error)
+            }
+            trouble = error
+            retry = timeline.after(Self.retryInterval) { [weak self] in
+                self?.retry = nil
+                self?.commit()
+            }
+            return
+        }
+        batch.removeAll()
+        overlay.removeAll(keepingCapacity: true)
+        cleared.removeAll()
+        if trouble != nil {
+            trouble = nil
+            Log.node.info("the state is being stored again")
+            onTrouble(nil)
+        }
+        release()
+    }
+
+    private func release() {
+        let ready = waiting
+        waiting = []
+        for send in ready { send() }
+    }
+}
+
+/// One node's part of the store.
+private final class NodeStore: DeviceStore {
+    private let hub: StoreHub
+    private let namespace: String
+
+    init(hub: StoreHub, namespace: String) { (self.hub, self.namespace) = (hub, namespace) }
+
+    func value(for key: String) -> [UInt8]? { hub.value(namespace, key) }
+    func put(_ bytes: [UInt8], for key: String) { hub.put(bytes, namespace, key) }
+    func remove(_ key: String) { hub.put(nil, namespace, key) }
+    func keys(withPrefix prefix: String) -> [String] { hub.keys(namespace, prefix: prefix) }
+}
+
+extension Log {
+    static let node = Log("node")
+}

@@ -1,0 +1,177 @@
+import HearthTime
+import MatterCredentials
+import MatterDevice
+import MatterInteraction
+import MatterModel
+import MatterNode
+import MatterTLV
+
+/// One virtual device: what it was made as, and the node that runs while it has power. Belongs to the timeline's thread.
+final class SimulatedDevice {
+    let name: String
+    let profile: DeviceProfile
+    let setup: SetupPayload
+    let origin: Timeline.Origin
+    private(set) var host: NodeHost?
+    /// What goes wrong with the device on purpose.
+    let faults = FaultSet()
+    let journal: Journal
+    var onAdvertised: () -> Void = {}
+    var clockOffset: Duration = .zero { didSet { host?.node.environment.clockOffset = clockOffset } }
+
+    private let services: NodeServices
+    private let pairing: PairingParameters
+    private let attestation: DeviceAttestation
+    private let seed: UInt64
+    private var port: UInt16
+    /// The device's part of the store.
+    let store: any DeviceStore
+
+    init(
+        name: String, profile: DeviceProfile, index: Int, port: UInt16, services: NodeServices, attestation: DeviceAttestation,
+        journal: Journal, seed: UInt64
+    ) throws {
+        (self.name, self.profile, self.services, self.attestation, self.seed) = (name, profile, services, attestation, seed)
+        self.journal = journal
+        origin = services.timeline.origin("device \(name)")
+        store = services.hub.store(for: name)
+        let made = try Self.birth(profile, index: index, port: port, seed: seed, store: store)
+        (setup, pairing, self.port) = (made.setup, made.pairing, made.port)
+    }
+
+    // MARK: What a device keeps from its making
+
+    private struct Birth {
+        var setup: SetupPayload
+        var pairing: PairingParameters
+        var port: UInt16
+    }
+
+    /// Passcode, salt and discriminator: drawn once, kept for good, so that the label on the device stays true.
+    private static func birth(
+        _ profile: DeviceProfile, index: Int, port: UInt16, seed: UInt64, store: any DeviceStore
+    ) throws -> Birth {
+        let key = "birth"
+        if let bytes = store.value(for: key) {
+            let value = try TLVValue(decoding: bytes)
+            if let passcode = value[0]?.unsigned.flatMap({ UInt32(exactly: $0) }), let salt = value[1]?.octets,
+                let iterations = value[2]?.unsigned.flatMap({ Int(exactly: $0) }),
+                let discriminator = value[3]?.unsigned.flatMap({ UInt16(exactly: $0) }), let verifier = value[4]?.octets,
+                profile.passcode.map({ $0.value == passcode }) ?? true, profile.discriminator.map({ $0 == discriminator }) ?? true
+            {
+                let pairing = PairingParameters(
+                    verifier: try Spake2Plus.Verifier(serialized: verifier),
+                    key: try PBKDFParameters(iterations: iterations, salt: salt), discriminator: discriminator)
+                return Birth(
+                    setup: try payload(profile, Passcode(passcode), discriminator), pairing: pairing,
+                    port: port != 0 ? port : value[5]?.unsigned.flatMap { UInt16(exactly: $0) } ?? 0)
+            }
+        }
+        let passcode = profile.passcode ?? Passcode.random()
+        let discriminator = profile.discriminator ?? Discriminator.ofFleet(index: index, seed: seed)
+        let parameters = try PBKDFParameters.random()
+        let pairing = try PairingParameters(passcode: passcode, discriminator: discriminator, key: parameters)
+        let record = TLVValue.structure([
+            TLVElement(0, .unsigned(UInt64(passcode.value))), TLVElement(1, .octets(parameters.salt)),
+            TLVElement(2, .unsigned(UInt64(parameters.iterations))), TLVElement(3, .unsigned(UInt64(discriminator))),
+            TLVElement(4, .octets(pairing.verifier.serialized)),
+        ])
+        store.put(record.encoded(), for: key)
+        return Birth(setup: try payload(profile, passcode, discriminator), pairing: pairing, port: port)
+    }
+
+    private static func payload(_ profile: DeviceProfile, _ passcode: Passcode, _ discriminator: UInt16) throws -> SetupPayload {
+        SetupPayload(
+            vendorID: profile.vendorID, productID: profile.productID, discriminator: try Discriminator(long: discriminator),
+            passcode: passcode)
+    }
+
+    // MARK: Power
+
+    var isRunning: Bool { host != nil }
+
+    /// Switches the device on. - Throws: `SimulatorError.network` when its port is taken.
+    func start() throws {
+        guard host == nil else { return }
+        let environment = DeviceEnvironment(timeline: services.timeline, origin: origin, store: store, name: name, seed: seed)
+        environment.clockOffset = clockOffset
+        let node = DeviceNode(environment: environment)
+        node.maximumPathsPerInvoke = Int(profile.maximumPathsPerInvoke)
+        let identity = DeviceIdentity(
+            vendorID: profile.vendorID, vendorName: profile.vendorName, productID: profile.productID, productName: profile.productName,
+            serialNumber: profile.serialNumber ?? Self.serial(name, seed), uniqueID: Self.serial(name + "/unique", seed),
+            nodeLabel: clipped(name, to: 32), pairing: pairing, primaryDeviceType: profile.endpoints.first?.deviceTypes.first)
+        node.addRootEndpoint(identity: identity, attestation: attestation, configurations: profile.root)
+        for endpoint in profile.endpoints { node.add(EndpointBuilder.build(endpoint, on: node)) }
+
+        let host = NodeHost(name: name, node: node, services: services, port: port)
+        host.interceptions = interceptions()
+        journal.observe(name, node)
+        journal.record(name, .start)
+        host.onAdvertised = { [weak self] in self?.onAdvertised() }
+        host.onAdvertisingFailure = { [name] in Log.simulator.warning("\(name) is not advertised: \($0)") }
+        do {
+            try host.start()
+        } catch {
+            host.stop(abruptly: true)
+            throw SimulatorError(.network, "\(name) cannot listen on port \(port): \(error)")
+        }
+        // A device keeps its port over a reboot, so that its peers find it where it was.
+        port = host.port
+        self.host = host
+    }
+
+    /// Switches the device off; `abruptly` as when the power fails.
+    func stop(abruptly: Bool = false) {
+        guard let stopping = host else { return }
+        host = nil
+        stopping.stop(abruptly: abruptly)
+        journal.record(name, .stop)
+    }
+
+    // MARK: Faults and journal
+
+    /// Faults have come or gone.
+    func faultsChanged() { host?.interceptions = interceptions() }
+
+    private func interceptions() -> NodeInterceptions {
+        var interceptions = NodeInterceptions()
+        faults.apply(to: &interceptions)
+        journal.observe(name, &interceptions)
+        return interceptions
+    }
+
+    var info: DeviceInfo {
+        DeviceInfo(
+            name: name, profile: profile.name, port: host?.port ?? 0, setupCode: setup.manualCode, qrCode: setup.qrCode,
+            isPaired: host.map { !$0.node.commissioning.fabrics.fabrics.isEmpty } ?? false, isRunning: isRunning,
+            endpoints: [0] + profile.endpoints.map(\.id), deviceTypes: profile.endpoints.flatMap(\.deviceTypes))
+    }
+
+    /// Stable and unlike that of every other device: from name and seed.
+    private static func serial(_ name: String, _ seed: UInt64) -> String {
+        var stream = RandomStream(seed: seed, owner: name, purpose: "serial")
+        let digits = String(stream.bits(), radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 16 - digits.count)) + digits
+    }
+}
+
+extension SimulatedDevice: FaultTarget {
+    var timeline: Timeline { services.timeline }
+    func cutPower() { stop(abruptly: true) }
+    func restorePower() {
+        do { try start() } catch { Log.simulator.error("\(name) does not come back: \(error)") }
+    }
+    func endSessions() { host?.abortSessions() }
+}
+
+/// At most `count` bytes of UTF-8, cut between characters.
+func clipped(_ text: String, to count: Int) -> String {
+    var text = text
+    while text.utf8.count > count { text.removeLast() }
+    return text
+}
+
+extension Log {
+    static let simulator = Log("simulator")
+}

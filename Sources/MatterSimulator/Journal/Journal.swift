@@ -1,0 +1,168 @@
+import HearthTime
+import MatterDevice
+import MatterInteraction
+import MatterModel
+import MatterNode
+import MatterTLV
+
+/// What happened to the devices of a simulator, in order; the last `capacity` entries. Belongs to the timeline's thread.
+final class Journal {
+    let capacity: Int
+    /// Hears every entry as it is made.
+    var listeners: [Int: (JournalEntry) -> Void] = [:]
+
+    private let timeline: Timeline
+    /// A ring: the entry with number n lies at (n - 1) mod capacity.
+    private var ring: [JournalEntry] = []
+    private(set) var lastNumber: UInt64 = 0
+    private var nextListener = 0
+
+    init(timeline: Timeline, capacity: Int = 20_000) {
+        (self.timeline, self.capacity) = (timeline, max(1, capacity))
+    }
+
+    /// The number of the oldest entry that is still here; one more than the last when there is none.
+    var firstNumber: UInt64 { lastNumber - UInt64(ring.count) + 1 }
+
+    func record(_ device: String, _ kind: JournalEntry.Kind, _ fill: (inout JournalEntry) -> Void = { _ in }) {
+        lastNumber += 1
+        var entry = JournalEntry(number: lastNumber, time: timeline.now, device: device, kind: kind)
+        fill(&entry)
+        if ring.count < capacity { ring.append(entry) } else { ring[Int((lastNumber - 1) % UInt64(capacity))] = entry }
+        for listener in listeners.sorted(by: { $0.key < $1.key }) { listener.value(entry) }
+    }
+
+    func entry(_ number: UInt64) -> JournalEntry? {
+        guard number >= firstNumber, number <= lastNumber else { return nil }
+        return ring[Int((number - 1) % UInt64(capacity))]
+    }
+
+    /// Which entries are wanted; nil stands for all.
+    struct Filter {
+        var device: String?
+        var kinds: Set<JournalEntry.Kind>?
+        var endpoint: EndpointID?
+        var cluster: ClusterID?
+
+        func takes(_ entry: JournalEntry) -> Bool {
+            device ?? entry.device == entry.device && kinds?.contains(entry.kind) ?? true
+                && (endpoint == nil || endpoint == entry.endpoint) && (cluster == nil || cluster == entry.cluster)
+        }
+    }
+
+    /// Entries from a number on, at most `limit`. - Throws: `SimulatorError.gone` when some before the oldest are wanted.
+    func entries(from number: UInt64?, limit: Int, _ filter: Filter) throws(SimulatorError) -> [JournalEntry] {
+        let start = number ?? firstNumber
+        guard start >= firstNumber || start == 0 else {
+            throw SimulatorError(.gone, "entries before \(firstNumber) have been dropped: the journal keeps the last \(capacity)")
+        }
+        var found: [JournalEntry] = []
+        var next = max(start, firstNumber)
+        while next <= lastNumber, found.count < limit {
+            if let entry = entry(next), filter.takes(entry) { found.append(entry) }
+            next += 1
+        }
+        return found
+    }
+
+    /// The last entries of a device, for messages.
+    func tail(of device: String, _ count: Int) -> [JournalEntry] {
+        var found: [JournalEntry] = []
+        var next = lastNumber
+        while next >= firstNumber, next > 0, found.count < count {
+            if let entry = entry(next), entry.device == device { found.append(entry) }
+            next -= 1
+        }
+        return found.reversed()
+    }
+
+    func listen(_ listener: @escaping (JournalEntry) -> Void) -> Int {
+        nextListener += 1
+        listeners[nextListener] = listener
+        return nextListener
+    }
+}
+
+extension Journal {
+    /// Looks on at a device's node, through its interception points and nowhere else.
+    func observe(_ device: String, _ interceptions: inout NodeInterceptions) {
+        interceptions.sessionOpened = chain(interceptions.sessionOpened) { [weak self] facts in
+            self?.record(device, .session) { $0.peer(facts) }
+        }
+        let ended = interceptions.sessionEnded
+        interceptions.sessionEnded = { [weak self] facts in
+            ended?(facts)
+            self?.record(device, .sessionEnd) { $0.peer(facts) }
+        }
+        interceptions.interaction.afterWrite = { [weak self] path, change, status, context in
+            self?.record(device, .write) { entry in
+                entry.peer(context)
+                (entry.endpoint, entry.cluster, entry.attribute) = (path.endpoint, path.cluster, path.attribute)
+                entry.status = status
+                switch change {
+                case .replace(let value): entry.value = value
+                case .append(let value): (entry.value, entry.note) = (value, "append")
+                }
+            }
+        }
+        interceptions.interaction.afterCommand = { [weak self] path, fields, outcome, context in
+            // Certificates, keys and nonces are different in every run, and of no interest afterwards.
+            let isSecret = Self.isCredential(path.cluster)
+            self?.record(device, .invoke) { entry in
+                entry.peer(context)
+                (entry.endpoint, entry.cluster, entry.command) = (path.endpoint, path.cluster, path.command)
+                if !isSecret { entry.value = fields }
+                if case .status(let status) = outcome { entry.status = status } else { entry.status = .success }
+            }
+        }
+    }
+
+    /// Looks on at the data of a node that has just been made.
+    func observe(_ device: String, _ node: DeviceNode) {
+        node.onAttributeChanged = { [weak self, weak node] path in
+            guard let self, let node, !Self.isCredential(path.cluster),
+                let cluster = node.endpoint(path.endpoint)?.cluster(path.cluster), let attribute = cluster.attribute(path.attribute)
+            else { return }
+            let value = try? cluster.read(attribute, .local())
+            record(device, .attribute) { entry in
+                (entry.endpoint, entry.cluster, entry.attribute) = (path.endpoint, path.cluster, path.attribute)
+                entry.value = value
+            }
+        }
+        let onRecord = node.events.onRecord
+        node.events.onRecord = { [weak self] event in
+            onRecord(event)
+            self?.record(device, .event) { entry in
+                (entry.endpoint, entry.cluster, entry.event) = (event.path.endpoint, event.path.cluster, event.path.event)
+                (entry.value, entry.fabric) = (event.fields, event.fabricIndex?.rawValue)
+            }
+        }
+    }
+
+    private static func isCredential(_ cluster: ClusterID) -> Bool {
+        [OperationalCredentials.id, GroupKeyManagement.id, AdministratorCommissioning.id].contains(cluster)
+    }
+
+    private func chain(
+        _ before: ((NodeInterceptions.PeerFacts) -> Bool)?, _ note: @escaping (NodeInterceptions.PeerFacts) -> Void
+    ) -> (NodeInterceptions.PeerFacts) -> Bool {
+        { facts in
+            guard before?(facts) ?? true else { return false }
+            note(facts)
+            return true
+        }
+    }
+}
+
+extension JournalEntry {
+    fileprivate mutating func peer(_ facts: NodeInterceptions.PeerFacts) {
+        fabric = facts.fabricIndex
+        node = facts.isPairing ? nil : facts.nodeID
+        if facts.isPairing { note = "pairing" }
+    }
+
+    fileprivate mutating func peer(_ context: InteractionContext) {
+        fabric = context.peer.fabricIndex
+        node = context.peer.peerNodeID
+    }
+}

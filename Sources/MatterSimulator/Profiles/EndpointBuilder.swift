@@ -1,0 +1,67 @@
+import MatterDevice
+import MatterInteraction
+import MatterModel
+
+/// Makes an endpoint of a profile: the clusters that its device types demand, with what the profile says of them.
+enum EndpointBuilder {
+    static func build(_ endpoint: DeviceProfile.Endpoint, on node: DeviceNode) -> EndpointServer {
+        let types = endpoint.deviceTypes.compactMap { DataModel.deviceType(id: $0) }
+        let server = EndpointServer(
+            id: endpoint.id,
+            deviceTypes: endpoint.deviceTypes.map { id in (type: id, revision: DataModel.deviceType(id: id)?.revision ?? 1) }, clusters: [])
+        var wanted = Set(endpoint.clusters.keys).union([Descriptor.id])
+        for type in types {
+            for requirement in type.clusters where requirement.side == .server && isMandatory(requirement, types) {
+                wanted.insert(requirement.id)
+            }
+        }
+        for id in wanted.sorted() {
+            let configuration = configuration(of: id, types, endpoint.clusters[id])
+            if let cluster = ClusterFactory.make(id, endpoint: endpoint.id, node: node, configuration: configuration) {
+                server.add(cluster)
+            }
+        }
+        return server
+    }
+
+    private static func isMandatory(_ requirement: ClusterRequirement, _ types: [DeviceTypeDefinition]) -> Bool {
+        requirement.conformance.evaluate(isTrue: { conditions($0, types) }) == .mandatory
+    }
+
+    /// The conditions of the Device Library that a simulated endpoint declares.
+    private static func conditions(_ name: String, _ types: [DeviceTypeDefinition]) -> Bool? {
+        switch name {
+        case "Matter": true
+        case "Simple": types.contains { $0.classification == .simple }
+        case "Node": types.contains { $0.classification == .node }
+        default: false
+        }
+    }
+
+    /// What the device types demand of a cluster, and over it what the profile says.
+    private static func configuration(
+        of id: ClusterID, _ types: [DeviceTypeDefinition], _ said: ClusterConfiguration?
+    ) -> ClusterConfiguration {
+        var configuration = said ?? ClusterConfiguration()
+        guard let cluster = DataModel.cluster(id: id) else { return configuration }
+        for requirement in types.compactMap({ $0.server(id) }) {
+            for element in requirement.elements {
+                let isDemanded = element.conformance?.evaluate(features: configuration.features, of: cluster) == .mandatory
+                switch element.kind {
+                case .feature:
+                    guard isDemanded, let feature = cluster.features.first(where: { $0.code == element.name || $0.name == element.name })
+                    else { continue }
+                    configuration.features |= 1 << UInt32(feature.bit)
+                case .attribute:
+                    guard isDemanded, let attribute = cluster.attribute(named: element.name) else { continue }
+                    configuration.optionalAttributes.insert(attribute.id)
+                case .command:
+                    guard isDemanded, let command = cluster.command(named: element.name) else { continue }
+                    configuration.optionalCommands.insert(command.id)
+                case .event: continue
+                }
+            }
+        }
+        return configuration
+    }
+}

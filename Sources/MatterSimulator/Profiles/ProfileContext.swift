@@ -1,0 +1,106 @@
+import MatterModel
+
+/// Reads a document by its schema, collecting mistakes instead of stopping at the first.
+///
+/// A member that was not asked for when a mapping is finished is a mistake too, with the nearest name that is known.
+final class ProfileContext {
+    let file: String
+    private(set) var errors: [ProfileError] = []
+
+    init(file: String) { self.file = file }
+
+    func report(_ node: YAMLNode, _ path: String, _ message: String) {
+        errors.append(ProfileError(file: file, line: node.line, column: node.column, path: path, message))
+    }
+
+    /// A mapping whose members are taken one by one.
+    final class Mapping {
+        let node: YAMLNode
+        let path: String
+        private let context: ProfileContext
+        private var rest: [(key: String, node: YAMLNode, value: YAMLNode)] = []
+        private var asked: [String] = []
+
+        init?(_ node: YAMLNode, _ path: String, _ context: ProfileContext) {
+            guard case .mapping(let members) = node.content else {
+                context.report(node, path, "a mapping (name: value) is expected, and this is \(node.kind)")
+                return nil
+            }
+            (self.node, self.path, self.context) = (node, path, context)
+            for (key, value) in members {
+                guard case .scalar(let name, _) = key.content else {
+                    context.report(key, path, "a name is expected before the colon, and this is \(key.kind)")
+                    continue
+                }
+                if rest.contains(where: { $0.key == name }) {
+                    context.report(key, path, "'\(name)' stands twice")
+                } else {
+                    rest.append((name, key, value))
+                }
+            }
+        }
+
+        /// The member of a name, and its path.
+        func take(_ name: String) -> (node: YAMLNode, path: String)? {
+            asked.append(name)
+            guard let index = rest.firstIndex(where: { $0.key == name }) else { return nil }
+            return (rest.remove(at: index).value, join(name))
+        }
+
+        /// All members that are left: for mappings whose names are data.
+        func takeAll() -> [(key: String, keyNode: YAMLNode, node: YAMLNode, path: String)] {
+            defer { rest = [] }
+            return rest.map { ($0.key, $0.node, $0.value, join($0.key)) }
+        }
+
+        /// Reports what nobody asked for.
+        func finish() {
+            for member in rest {
+                let hint = DataModel.didYouMean(member.key, among: asked)
+                context.report(
+                    member.node, path, "there is no '\(member.key)' here\(hint); known are \(asked.sorted().joined(separator: ", "))")
+            }
+        }
+
+        private func join(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+    }
+
+    func mapping(_ node: YAMLNode, _ path: String) -> Mapping? { Mapping(node, path, self) }
+
+    func sequence(_ node: YAMLNode, _ path: String) -> [(node: YAMLNode, path: String)]? {
+        guard case .sequence(let items) = node.content else {
+            report(node, path, "a list is expected, and this is \(node.kind)")
+            return nil
+        }
+        return items.enumerated().map { ($1, "\(path)[\($0)]") }
+    }
+
+    func text(_ found: (node: YAMLNode, path: String)?, maximumBytes: Int? = nil) -> String? {
+        guard let found else { return nil }
+        guard case .scalar(let text, _) = found.node.content else {
+            report(found.node, found.path, "a text is expected, and this is \(found.node.kind)")
+            return nil
+        }
+        if let maximumBytes, text.utf8.count > maximumBytes {
+            report(found.node, found.path, "'\(text)' has \(text.utf8.count) bytes; at most \(maximumBytes) are allowed")
+            return nil
+        }
+        return text
+    }
+
+    /// A whole number, decimal or `0x…`.
+    func number<Number: FixedWidthInteger>(
+        _ found: (node: YAMLNode, path: String)?, in range: ClosedRange<Number>, _ what: String
+    ) -> Number? {
+        guard let found, let text = text(found) else { return nil }
+        let digits = text.replacing("_", with: "")
+        let parsed = digits.hasPrefix("0x") ? Number(digits.dropFirst(2), radix: 16) : Number(digits)
+        guard let parsed, range.contains(parsed) else {
+            report(
+                found.node, found.path,
+                "'\(text)' is not \(what): a whole number from \(range.lowerBound) to \(range.upperBound) is expected")
+            return nil
+        }
+        return parsed
+    }
+}

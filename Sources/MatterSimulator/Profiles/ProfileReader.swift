@@ -1,0 +1,201 @@
+import MatterCredentials
+import MatterDevice
+import MatterModel
+import MatterTLV
+
+/// Reads device profiles. `docs/profiles.md` describes the format, `device-profiles/schema.json` serves editors.
+public enum ProfileReader {
+    /// Reads a profile from the bytes of `file`. - Throws: every mistake with file, line and path.
+    public static func read(_ text: [UInt8], file: String) throws(ProfileErrors) -> DeviceProfile {
+        let node: YAMLNode
+        do throws(ProfileError) { node = try YAMLParser.parse(text, file: file) } catch { throw ProfileErrors(errors: [error]) }
+        let context = ProfileContext(file: file)
+        let profile = profile(node, context)
+        guard let profile, context.errors.isEmpty else { throw ProfileErrors(errors: context.errors) }
+        return profile
+    }
+
+    private static func profile(_ node: YAMLNode, _ context: ProfileContext) -> DeviceProfile? {
+        guard let top = context.mapping(node, "") else { return nil }
+        let name = context.text(top.take("name")) ?? Self.name(of: context.file)
+        var profile = DeviceProfile(name: clipped(name, to: 64), endpoints: [], source: context.file)
+        if profile.name != name { context.report(node, "name", "'\(name)' has more than 64 bytes") }
+        if let found = top.take("product") { product(found.node, found.path, &profile, context) }
+        if let found = top.take("setup") { setup(found.node, found.path, &profile, context) }
+        if let count: UInt16 = context.number(top.take("maximumPathsPerInvoke"), in: 1...100, "a number of commands") {
+            profile.maximumPathsPerInvoke = count
+        }
+        if let found = top.take("root"), let root = context.mapping(found.node, found.path) {
+            if let clusters = root.take("clusters") { profile.root = Self.clusters(clusters.node, clusters.path, context) }
+            root.finish()
+        }
+        if let found = top.take("endpoints") {
+            for item in context.sequence(found.node, found.path) ?? [] {
+                guard let endpoint = endpoint(item.node, item.path, context) else { continue }
+                if profile.endpoints.contains(where: { $0.id == endpoint.id }) {
+                    context.report(item.node, item.path, "endpoint \(endpoint.id) stands twice")
+                }
+                profile.endpoints.append(endpoint)
+            }
+            if profile.endpoints.isEmpty { context.report(found.node, found.path, "a device needs at least one endpoint") }
+        } else {
+            context.report(node, "", "'endpoints' is missing: a list with at least one endpoint is expected")
+        }
+        top.finish()
+        return profile
+    }
+
+    /// `dimmable-light` of `device-profiles/dimmable-light.yaml`.
+    static func name(of file: String) -> String {
+        let last = file.split(separator: "/").last.map(String.init) ?? file
+        return last.split(separator: ".").first.map(String.init) ?? last
+    }
+
+    private static func product(_ node: YAMLNode, _ path: String, _ profile: inout DeviceProfile, _ context: ProfileContext) {
+        guard let product = context.mapping(node, path) else { return }
+        // Credentials exist for the vendors that Matter sets aside for tests.
+        if let vendor: UInt16 = context.number(product.take("vendorId"), in: 0xFFF1...0xFFF4, "a test vendor id") {
+            profile.vendorID = VendorID(vendor)
+        }
+        if let id: UInt16 = context.number(product.take("productId"), in: 1...0xFFFF, "a product id") { profile.productID = id }
+        profile.vendorName = context.text(product.take("vendorName"), maximumBytes: 32) ?? profile.vendorName
+        profile.productName = context.text(product.take("productName"), maximumBytes: 32) ?? profile.productName
+        profile.serialNumber = context.text(product.take("serialNumber"), maximumBytes: 32)
+        product.finish()
+    }
+
+    private static func setup(_ node: YAMLNode, _ path: String, _ profile: inout DeviceProfile, _ context: ProfileContext) {
+        guard let setup = context.mapping(node, path) else { return }
+        if let found = setup.take("passcode"), let number: UInt32 = context.number(found, in: 0...99_999_999, "a passcode") {
+            do throws(CredentialsError) { profile.passcode = try Passcode(number) } catch {
+                context.report(found.node, found.path, error.message)
+            }
+        }
+        profile.discriminator = context.number(setup.take("discriminator"), in: 0...4095, "a discriminator")
+        setup.finish()
+    }
+
+    private static func endpoint(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> DeviceProfile.Endpoint? {
+        guard let mapping = context.mapping(node, path) else { return nil }
+        let id: UInt16 = context.number(mapping.take("id"), in: 1...0xFFFE, "an endpoint") ?? 1
+        var endpoint = DeviceProfile.Endpoint(EndpointID(id), deviceTypes: [])
+        endpoint.parent = context.number(mapping.take("parent"), in: UInt16(1)...0xFFFE, "an endpoint").map { EndpointID($0) }
+        if let found = mapping.take("deviceTypes") {
+            for item in context.sequence(found.node, found.path) ?? [] {
+                if let type = deviceType(item.node, item.path, context) { endpoint.deviceTypes.append(type) }
+            }
+        }
+        if endpoint.deviceTypes.isEmpty {
+            context.report(node, path, "'deviceTypes' is missing: a list such as [OnOffLight] is expected")
+        }
+        if let found = mapping.take("clusters") { endpoint.clusters = clusters(found.node, found.path, context) }
+        mapping.finish()
+        return endpoint
+    }
+
+    private static func deviceType(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> DeviceTypeID? {
+        guard let text = context.text((node, path)) else { return nil }
+        if let type = DataModel.deviceType(named: text) { return type.id }
+        let number = text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
+        if let number, let type = DataModel.deviceType(id: DeviceTypeID(number)) { return type.id }
+        let names = DataModel.deviceTypes.map(\.name)
+        context.report(node, path, "there is no device type '\(text)'\(DataModel.didYouMean(text, among: names))")
+        return nil
+    }
+
+    // MARK: Clusters
+
+    static func clusters(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> [ClusterID: ClusterConfiguration] {
+        guard let mapping = context.mapping(node, path) else { return [:] }
+        var clusters: [ClusterID: ClusterConfiguration] = [:]
+        for member in mapping.takeAll() {
+            guard let definition = DataModel.cluster(named: member.key) else {
+                let names = DataModel.index.map(\.name)
+                context.report(member.keyNode, path, "there is no cluster '\(member.key)'\(DataModel.didYouMean(member.key, among: names))")
+                continue
+            }
+            clusters[definition.id] = cluster(member.node, member.path, definition, context)
+        }
+        return clusters
+    }
+
+    private static func cluster(
+        _ node: YAMLNode, _ path: String, _ definition: ClusterDefinition, _ context: ProfileContext
+    ) -> ClusterConfiguration {
+        var configuration = ClusterConfiguration()
+        // `OnOff:` with nothing behind it just says that the cluster is there.
+        if case .scalar("", isQuoted: false) = node.content { return configuration }
+        guard let mapping = context.mapping(node, path) else { return configuration }
+        if let found = mapping.take("features") {
+            for item in context.sequence(found.node, found.path) ?? [] {
+                guard let text = context.text(item) else { continue }
+                if let feature = definition.feature(named: text) {
+                    configuration.features |= 1 << UInt32(feature.bit)
+                } else {
+                    let names = definition.features.flatMap { [$0.code, $0.name] }
+                    context.report(
+                        item.node, item.path, "\(definition.name) has no feature '\(text)'\(DataModel.didYouMean(text, among: names))")
+                }
+            }
+        }
+        if let found = mapping.take("attributes") { attributes(found, definition, &configuration, context) }
+        if let found = mapping.take("optional") { optional(found, definition, &configuration, context) }
+        let parameters = ClusterFactory.parameters(of: definition.id)
+        for parameter in parameters {
+            guard let found = mapping.take(parameter.name) else { continue }
+            configuration.parameters[parameter.name] = context.parameter(found.node, found.path, parameter.kind)
+        }
+        mapping.finish()
+        return configuration
+    }
+
+    /// First values by attribute name, each checked against type and constraint.
+    private static func attributes(
+        _ found: (node: YAMLNode, path: String), _ definition: ClusterDefinition, _ configuration: inout ClusterConfiguration,
+        _ context: ProfileContext
+    ) {
+        guard let mapping = context.mapping(found.node, found.path) else { return }
+        for member in mapping.takeAll() {
+            guard let attribute = definition.attribute(named: member.key) else {
+                let names = definition.attributes.map(\.name)
+                context.report(
+                    member.keyNode, found.path,
+                    "\(definition.name) has no attribute '\(member.key)'\(DataModel.didYouMean(member.key, among: names))")
+                continue
+            }
+            guard
+                let value = context.value(
+                    member.node, member.path, attribute.type, name: attribute.name, isNullable: attribute.isNullable, in: definition.id)
+            else { continue }
+            let known = configuration.attributes
+            let checker = ValueChecker(cluster: definition, features: configuration.features) { name in
+                definition.attribute(named: name).flatMap { known[$0.id] }
+            }
+            do throws(Status) { try checker.check(value, of: attribute) } catch {
+                context.report(member.node, member.path, error.reason ?? "\(error)")
+                continue
+            }
+            configuration.attributes[attribute.id] = value
+        }
+    }
+
+    /// Names of optional attributes and commands that are there without a first value.
+    private static func optional(
+        _ found: (node: YAMLNode, path: String), _ definition: ClusterDefinition, _ configuration: inout ClusterConfiguration,
+        _ context: ProfileContext
+    ) {
+        for item in context.sequence(found.node, found.path) ?? [] {
+            guard let text = context.text(item) else { continue }
+            if let attribute = definition.attribute(named: text) {
+                configuration.optionalAttributes.insert(attribute.id)
+            } else if let command = definition.command(named: text) {
+                configuration.optionalCommands.insert(command.id)
+            } else {
+                let names = definition.attributes.map(\.name) + definition.commands.map(\.name)
+                context.report(
+                    item.node, item.path,
+                    "\(definition.name) has no attribute or command '\(text)'\(DataModel.didYouMean(text, among: names))")
+            }
+        }
+    }
+}

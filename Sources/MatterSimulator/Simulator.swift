@@ -1,0 +1,345 @@
+import HearthIO
+import HearthTime
+import MatterCredentials
+import MatterDevice
+import MatterDiscovery
+import MatterInteraction
+import MatterModel
+import MatterNode
+import MatterTLV
+import MatterTransport
+
+/// Virtual devices in one process.
+///
+/// An actor of one timeline; every method may be called from any task.
+public actor Simulator {
+    public nonisolated let timeline: Timeline
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { timeline.asUnownedSerialExecutor() }
+
+    /// Where devices keep what must survive a restart.
+    public enum Store: Sendable {
+        /// A folder, held by this process alone. `durable` also survives a power cut.
+        case folder(String, durable: Bool)
+        case memory
+    }
+
+    /// How a simulator runs.
+    public struct Configuration: Sendable {
+        public var store: Store = .memory
+        public var seed: UInt64 = 0
+        /// Where a device listens, given its port (0 for a free one).
+        public var listenAddress: @Sendable (UInt16) -> TransportAddress = { .socket(SocketAddress(.any6, port: $0)) }
+        /// Host name and addresses to advertise; nil leaves them to the discovery.
+        public var advertisedHost: ServiceHost?
+        /// Entries that the journal keeps.
+        public var journalCapacity = 20_000
+        /// Said to others who want the state folder.
+        public var holder = "hearth simulate"
+        public init() {}
+    }
+
+    private let services: NodeServices
+    private let seed: UInt64
+    private var devices: [SimulatedDevice] = []
+    private var attestations: [UInt32: DeviceAttestation] = [:]
+    private let journal: Journal
+    private var faults: [FaultInfo] = []
+    private var lastFault = 0
+
+    /// Opens a simulator without devices. - Throws: `SimulatorError`, `StoreError` (with who holds the folder), `DiscoveryError`.
+    public static func open(
+        _ configuration: Configuration = Configuration(), transport: TLSTransport, discovery: SharedDiscovery
+    ) async throws -> Simulator {
+        let timeline = transport.timeline
+        return try await timeline.call("open simulator") {
+            let hub: StoreHub
+            switch configuration.store {
+            case .folder(let path, let durable):
+                hub = try StoreHub(folder: path, durable: durable, holder: configuration.holder, timeline: timeline)
+            case .memory: hub = try StoreHub(inMemoryOn: timeline)
+            }
+            let services = try NodeServices(
+                timeline: timeline, transport: transport, discovery: discovery.discovery(), hub: hub,
+                advertisedHost: configuration.advertisedHost, listenAddress: configuration.listenAddress)
+            return Simulator(services, configuration)
+        }
+    }
+
+    private init(_ services: sending NodeServices, _ configuration: Configuration) {
+        timeline = services.timeline
+        self.services = services
+        seed = configuration.seed
+        journal = Journal(timeline: services.timeline, capacity: configuration.journalCapacity)
+    }
+
+    /// Switches every device off and ends the use of the store.
+    public nonisolated func close() async { try? await timeline.call("close simulator") { await self.closeInside() } }
+    private func closeInside() {
+        for device in devices { device.stop() }
+        devices = []
+        services.hub.close()
+    }
+
+    /// What to tell the user once: a damaged store was replaced by its backup.
+    public nonisolated func storeRecovery() async -> String? {
+        try? await timeline.call("recovery") { await self.recoveryMessage() }
+    }
+    private func recoveryMessage() -> String? { services.hub.recovery?.message }
+
+    // MARK: Devices
+
+    /// Adds a device and switches it on.
+    /// - Parameters:
+    ///   - name: unique in the simulator, and its name in the store; nil takes the profile's, with a number when that is taken.
+    ///   - port: to listen on; 0 for a free one, or the one that it had before.
+    public nonisolated func add(_ profile: DeviceProfile, name: String? = nil, port: UInt16 = 0) async throws -> DeviceInfo {
+        try await timeline.call("add device") { try await self.addInside(profile, name, port) }
+    }
+
+    private func addInside(_ profile: DeviceProfile, _ name: String?, _ port: UInt16) throws -> DeviceInfo {
+        if let name, devices.contains(where: { $0.name == name }) {
+            throw SimulatorError(.badRequest, "there is a device '\(name)' already: give each its own name")
+        }
+        let device = try SimulatedDevice(
+            name: name ?? freeName(profile.name), profile: profile, index: devices.count, port: port, services: services,
+            attestation: attestation(of: profile), journal: journal, seed: seed)
+        // A fault that is set on all devices is set on later ones too.
+        for info in faults where info.device == nil { try install(info, on: device) }
+        try device.start()
+        devices.append(device)
+        return device.info
+    }
+
+    private func freeName(_ base: String) -> String {
+        var (name, number) = (base, 2)
+        while devices.contains(where: { $0.name == name }) {
+            name = "\(base)-\(number)"
+            number += 1
+        }
+        return name
+    }
+
+    /// Devices of one product share their attestation, as development credentials may.
+    private func attestation(of profile: DeviceProfile) throws -> DeviceAttestation {
+        let key = UInt32(profile.vendorID.rawValue) << 16 | UInt32(profile.productID)
+        if let known = attestations[key] { return known }
+        let made = try DevelopmentAttestation.credentials(
+            vendorID: profile.vendorID, productID: profile.productID, deviceTypeID: profile.endpoints.first?.deviceTypes.first ?? 0x0016)
+        attestations[key] = made
+        return made
+    }
+
+    public nonisolated func allDevices() async throws -> [DeviceInfo] {
+        try await timeline.call("devices") { await self.infos() }
+    }
+    private func infos() -> [DeviceInfo] { devices.map(\.info) }
+
+    /// Returns when every running device is on the network.
+    public nonisolated func advertised() async throws {
+        try await timeline.call("advertise") { await self.waitUntilAdvertised() }
+    }
+
+    private func waitUntilAdvertised() async {
+        for device in devices {
+            guard let host = device.host, !host.isAdvertised else { continue }
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                device.onAdvertised = { [weak device] in
+                    device?.onAdvertised = {}
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    func device(_ name: String) throws -> SimulatedDevice {
+        if let device = devices.first(where: { $0.name == name }) { return device }
+        let known = devices.isEmpty ? "there are none" : "there are " + devices.map(\.name).joined(separator: ", ")
+        throw SimulatorError(.unknownDevice, "there is no device '\(name)': \(known)")
+    }
+
+    private func running(_ name: String) throws -> NodeHost {
+        guard let host = try device(name).host else {
+            throw SimulatorError(.badRequest, "\(name) is switched off: start it first")
+        }
+        return host
+    }
+
+    // MARK: Power
+
+    /// Switches a device off; `abruptly` as when the power fails.
+    public nonisolated func stop(_ name: String, abruptly: Bool = false) async throws {
+        try await timeline.call("stop") { try await self.stopInside(name, abruptly) }
+    }
+    private func stopInside(_ name: String, _ abruptly: Bool) throws { try device(name).stop(abruptly: abruptly) }
+    public nonisolated func start(_ name: String) async throws {
+        try await timeline.call("start") { try await self.startInside(name) }
+    }
+    private func startInside(_ name: String) throws { try device(name).start() }
+    /// Cuts the power and gives it back.
+    public nonisolated func reboot(_ name: String) async throws {
+        try await timeline.call("reboot") { try await self.rebootInside(name) }
+    }
+    private func rebootInside(_ name: String) throws {
+        let device = try device(name)
+        device.stop(abruptly: true)
+        try device.start()
+    }
+    /// Makes the device as it left the factory: in no fabric, with its first values, and with the passcode on its label.
+    public nonisolated func factoryReset(_ name: String) async throws {
+        try await timeline.call("factory reset") { try await self.resetInside(name) }
+    }
+    private func resetInside(_ name: String) throws {
+        let device = try device(name)
+        device.stop(abruptly: true)
+        for key in device.store.keys(withPrefix: "") where key != "birth" { device.store.remove(key) }
+        journal.record(name, .control) { $0.note = "factory reset" }
+        try device.start()
+    }
+
+    // MARK: Hands on the device
+
+    /// Changes an attribute at the device itself: a hand on the switch, a warmer room.
+    public nonisolated func set(_ name: String, _ path: AttributePath, _ value: TLVValue) async throws {
+        try await timeline.call("set") { try await self.setInside(name, path, value) }
+    }
+    private func setInside(_ name: String, _ path: AttributePath, _ value: TLVValue) throws {
+        let cluster = try cluster(name, path.endpoint, path.cluster)
+        guard let attribute = cluster.attribute(path.attribute) else { throw refused(name, Status(.unsupportedAttribute)) }
+        do throws(Status) {
+            try cluster.check(attribute, value)
+            journal.record(name, .set) { entry in
+                (entry.endpoint, entry.cluster, entry.attribute) = (path.endpoint, path.cluster, path.attribute)
+                entry.value = value
+            }
+            try cluster.setLocally(attribute, value)
+        } catch {
+            throw refused(name, error)
+        }
+    }
+
+    /// Raises an event at the device itself: a press, a jam.
+    public nonisolated func trigger(_ name: String, _ path: EventPath, _ fields: TLVValue) async throws -> EventNumber {
+        try await timeline.call("trigger") { try await self.triggerInside(name, path, fields) }
+    }
+    private func triggerInside(_ name: String, _ path: EventPath, _ fields: TLVValue) throws -> EventNumber {
+        let cluster = try cluster(name, path.endpoint, path.cluster)
+        guard let event = cluster.event(path.event) else { throw refused(name, Status(.unsupportedEvent)) }
+        journal.record(name, .trigger) { entry in
+            (entry.endpoint, entry.cluster, entry.event) = (path.endpoint, path.cluster, path.event)
+            entry.value = fields
+        }
+        do throws(Status) { return try cluster.triggerLocally(event, fields) } catch { throw refused(name, error) }
+    }
+
+    /// The value of an attribute as the device has it now, whoever may read it.
+    public nonisolated func value(_ name: String, _ path: AttributePath) async throws -> TLVValue {
+        try await timeline.call("value") { try await self.valueInside(name, path) }
+    }
+    private func valueInside(_ name: String, _ path: AttributePath) throws -> TLVValue {
+        let cluster = try cluster(name, path.endpoint, path.cluster)
+        guard let attribute = cluster.attribute(path.attribute) else { throw refused(name, Status(.unsupportedAttribute)) }
+        do throws(Status) { return try cluster.read(attribute, .local()) } catch { throw refused(name, error) }
+    }
+
+    /// Presses the device's pairing button: it can be paired with the passcode on its label.
+    public nonisolated func openWindow(_ name: String, timeout: Duration = .seconds(900)) async throws -> DeviceInfo {
+        try await timeline.call("open window") { try await self.openWindowInside(name, timeout) }
+    }
+    private func openWindowInside(_ name: String, _ timeout: Duration) throws -> DeviceInfo {
+        let host = try running(name)
+        do throws(Status) { try host.node.commissioning.window.openBasic(for: timeout) } catch { throw refused(name, error) }
+        return try device(name).info
+    }
+
+    private func cluster(_ name: String, _ endpoint: EndpointID, _ cluster: ClusterID) throws -> Cluster {
+        guard let server = try running(name).node.endpoint(endpoint) else { throw refused(name, Status(.unsupportedEndpoint)) }
+        guard let cluster = server.cluster(cluster) as? Cluster else { throw refused(name, Status(.unsupportedCluster)) }
+        return cluster
+    }
+
+    private func refused(_ name: String, _ status: Status) -> SimulatorError {
+        SimulatorError(.refused, "\(name): \(status)", status: status)
+    }
+
+    // MARK: Faults
+
+    /// Sets a fault on a device, or on all of them. `members` are those of the machine interface: `kind`, its parameters, `skip`,
+    /// `count`, `probability`. - Returns: the fault's number. - Throws: `SimulatorError.badRequest`.
+    public nonisolated func addFault(_ device: String?, _ members: [String: JSONValue]) async throws -> Int {
+        try await timeline.call("fault") { try await self.addFaultInside(device, members) }
+    }
+    private func addFaultInside(_ device: String?, _ members: [String: JSONValue]) throws -> Int {
+        let targets = try device.map { [try self.device($0)] } ?? devices
+        lastFault += 1
+        let info = FaultInfo(number: lastFault, device: device, kind: members["kind"]?.string ?? "", members: members)
+        // Checked even when there is no device yet.
+        _ = try FaultKinds.make(members) { RandomStream(seed: seed, owner: "check", purpose: $0) }
+        for target in targets { try install(info, on: target) }
+        faults.append(info)
+        return info.number
+    }
+
+    private func install(_ info: FaultInfo, on device: SimulatedDevice) throws {
+        let fault = try FaultKinds.make(info.members) { kind in
+            RandomStream(seed: seed, owner: device.name, purpose: "fault \(info.number) \(kind)")
+        }
+        fault.onFire = { [weak device] what in
+            guard let device else { return }
+            device.journal.record(device.name, .fault) { $0.note = "\(info.kind): \(what)" }
+        }
+        device.faults.add(info.number, fault, to: device)
+        device.faultsChanged()
+    }
+
+    public nonisolated func allFaults() async throws -> [FaultInfo] { try await timeline.call("faults") { await self.faultsInside() } }
+    private func faultsInside() -> [FaultInfo] { faults }
+
+    /// Clears one fault, or all (nil).
+    public nonisolated func clearFault(_ number: Int?) async throws {
+        try await timeline.call("clear fault") { try await self.clearFaultInside(number) }
+    }
+    private func clearFaultInside(_ number: Int?) throws {
+        if let number, !faults.contains(where: { $0.number == number }) {
+            throw SimulatorError(.badRequest, "there is no fault \(number): see 'faults'")
+        }
+        for device in devices {
+            if let number { device.faults.remove(number, from: device) } else { device.faults.removeAll(from: device) }
+            device.faultsChanged()
+        }
+        faults.removeAll { number == nil || $0.number == number }
+    }
+
+    // MARK: Journal
+
+    /// Entries of the journal from a number on, at most `limit`. - Throws: `SimulatorError.gone` below the oldest.
+    public nonisolated func journal(
+        device: String? = nil, kinds: Set<JournalEntry.Kind>? = nil, endpoint: EndpointID? = nil, cluster: ClusterID? = nil,
+        from number: UInt64? = nil, limit: Int = 1000
+    ) async throws -> [JournalEntry] {
+        let filter = Journal.Filter(device: device, kinds: kinds, endpoint: endpoint, cluster: cluster)
+        return try await timeline.call("journal") { try await self.entries(number, limit, filter) }
+    }
+    private func entries(_ number: UInt64?, _ limit: Int, _ filter: Journal.Filter) throws -> [JournalEntry] {
+        try journal.entries(from: number, limit: limit, filter)
+    }
+
+    /// Calls `listener` on the timeline's thread for each entry from now on, until `stopListening`.
+    public nonisolated func listen(_ listener: @escaping @Sendable (JournalEntry) -> Void) async throws -> Int {
+        try await timeline.call("listen") { await self.listenInside(listener) }
+    }
+    private func listenInside(_ listener: @escaping @Sendable (JournalEntry) -> Void) -> Int { journal.listen { listener($0) } }
+    public nonisolated func stopListening(_ number: Int) async throws {
+        try await timeline.call("stop listening") { await self.stopListeningInside(number) }
+    }
+    private func stopListeningInside(_ number: Int) { journal.listeners[number] = nil }
+}
+
+/// A fault that is set.
+public struct FaultInfo: Sendable {
+    public var number: Int
+    /// Nil for all devices.
+    public var device: String?
+    public var kind: String
+    /// As it was asked for.
+    public var members: [String: JSONValue]
+}

@@ -1,0 +1,100 @@
+import MatterModel
+import MatterSimulator
+import Testing
+
+/// The package's own `device-profiles`.
+let profileFolder: String = {
+    var path = #filePath
+    for _ in 0..<3 { path = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+    return path + "/device-profiles"
+}()
+
+@Suite struct ProfileTests {
+    private let library = ProfileLibrary(folders: [profileFolder])
+
+    private func mistakes(_ yaml: String) -> [ProfileError] {
+        do {
+            _ = try ProfileReader.read(Array(yaml.utf8), file: "test.yaml")
+            return []
+        } catch {
+            return error.errors
+        }
+    }
+
+    @Test func everyReadyProfileIsRight() throws {
+        let files = library.files()
+        #expect(files.count >= 8)
+        for file in files where !file.hasSuffix("apartment.yaml") {
+            let profile = try library.profile(file)
+            #expect(!profile.endpoints.isEmpty, "\(file)")
+        }
+    }
+
+    @Test func theApartmentHasADozenDevicesInRooms() throws {
+        let fleet = try library.fleet("apartment")
+        #expect(fleet.errors.isEmpty)
+        #expect(fleet.members.count == 12)
+        #expect(Set(fleet.members.map(\.name)).count == 12)
+        #expect(fleet.members.allSatisfy { $0.room != nil })
+    }
+
+    @Test func valuesAreReadByTheirTypes() throws {
+        let profile = try library.profile("thermostat")
+        let thermostat = try #require(profile.endpoints.first?.clusters[Thermostat.id])
+        #expect(thermostat.attributes[Thermostat.Attributes.occupiedHeatingSetpoint]?.signed == 2000)
+        #expect(thermostat.attributes[Thermostat.Attributes.systemMode]?.unsigned == 1)
+        let lock = try #require(try library.profile("door-lock").endpoints.first?.clusters[DoorLock.id])
+        #expect(lock.parameters["users"]?.array?.first?[1]?.array?.first?.text == "1234")
+        let covering = try #require(try library.profile("window-covering").endpoints.first?.clusters[WindowCovering.id])
+        #expect(covering.parameters["travelTime"]?.unsigned == 20_000)
+    }
+
+    @Test func aMistakeNamesItsPlaceAndWhatWasExpected() throws {
+        let found = mistakes(
+            """
+            name: lamp
+            endpoints:
+              - id: 1
+                deviceTypes: [DimableLight]
+                clusters:
+                  LevelControll: {}
+                  OnOff:
+                    features: [Lightning]
+                    attributes:
+                      OnTime: soon
+            setup:
+              passcode: 12345678
+            colour: red
+            """)
+        let places = found.map { "\($0.line):\($0.column) \($0.path)" }
+        #expect(places.contains("4:19 endpoints[0].deviceTypes[0]"))
+        #expect(places.contains("6:7 endpoints[0].clusters"))
+        #expect(places.contains("8:20 endpoints[0].clusters.OnOff.features[0]"))
+        #expect(places.contains("10:19 endpoints[0].clusters.OnOff.attributes.OnTime"))
+        #expect(places.contains("12:13 setup.passcode"))
+        #expect(places.contains("13:1 "))
+        #expect(found.first { $0.line == 4 }?.message.contains("DimmableLight") == true)
+        #expect(found.first { $0.line == 6 }?.message.contains("LevelControl") == true)
+        #expect(found.first { $0.line == 8 }?.message.contains("Lighting") == true)
+    }
+
+    @Test(arguments: ["", "[", "a: b: c", "- just a list", "endpoints: {}", "x: &a 1\ny: *a", "!!binary aGk=", "endpoints: []"])
+    func whatIsNoProfileIsRefused(_ yaml: String) { #expect(!mistakes(yaml).isEmpty) }
+
+    @Test func deepNestingIsRefused() {
+        #expect(!mistakes(String(repeating: "[", count: 10_000)).isEmpty)
+    }
+
+    @Test func aValueThatBreaksAConstraintIsRefused() {
+        let found = mistakes(
+            """
+            endpoints:
+              - deviceTypes: [DimmableLight]
+                clusters:
+                  LevelControl:
+                    features: [Lighting]
+                    attributes: {MinLevel: 0}
+            """)
+        #expect(found.count == 1)
+    }
+}
