@@ -12,8 +12,7 @@ enum NameConflict {
     static func numbered(_ name: String) -> String {
         var stem = Substring(name)
         var number: UInt32 = 2
-        if name.hasSuffix(")"), let open = name.lastIndex(of: "("), open > name.startIndex, name[name.index(before: open)] == " "
-        {
+        if name.hasSuffix(")"), let open = name.lastIndex(of: "("), open > name.startIndex, name[name.index(before: open)] == " " {
             let digits = name[name.index(after: open)...].dropLast()
             if let last = DecimalField.parse(digits, digits: 6, to: UInt32(999_998)), last > 1 {
                 number = last + 1
