@@ -29,6 +29,7 @@ let layers: [[Target]] = [
     layer("HearthStore", imports: ["CSQLite"], tests: ["store-probe"]),
     layer("MatterTLV"),
     layer("MatterModel", imports: ["MatterTLV"]),
+    layer("MachineInterface", imports: ["MatterModel", "MatterTLV"]),
     layer("MatterMessage", imports: ["MatterTLV", "HearthTime"]),
     layer("MatterInteraction", imports: ["MatterModel", "MatterMessage", "MatterTLV", "HearthTime"]),
     layer("MatterCredentials", imports: ["MatterModel", "MatterTLV", "COpenSSL"]),
@@ -49,13 +50,14 @@ let layers: [[Target]] = [
         "MatterSimulator",
         imports: [
             "MatterNode", "MatterDevice", "MatterDiscovery", "MatterCredentials", "MatterInteraction", "MatterModel",
-            "MatterMessage", "MatterTransport", "MatterTLV", "HearthStore", "HearthIO", "HearthTime", "CYAML", "CLinux",
+            "MatterMessage", "MatterTransport", "MatterTLV", "MachineInterface", "HearthStore", "HearthIO", "HearthTime", "CYAML",
+            "CLinux",
         ]),
     layer(
         "MatterController",
         imports: [
             "MatterInteraction", "MatterTransport", "MatterDiscovery", "MatterCredentials", "MatterModel", "MatterMessage",
-            "MatterTLV", "HearthStore", "HearthIO", "HearthTime",
+            "MatterTLV", "MachineInterface", "HearthStore", "HearthIO", "HearthTime",
         ]),
     layer(
         "HomeTestKit",
@@ -75,7 +77,7 @@ let tools: [Target] = [
         dependencies: [
             "CommandLineKit", "MatterSimulator", "MatterController", "MatterNode", "MatterDevice", "MatterDiscovery",
             "MatterCredentials", "MatterInteraction", "MatterTransport", "MatterMessage", "MatterModel", "MatterTLV",
-            "HearthStore", "HearthIO", "HearthTime", "CQREncode",
+            "MachineInterface", "HearthStore", "HearthIO", "HearthTime", "CQREncode",
         ], swiftSettings: settings),
     .testTarget(name: "EndToEndTests", dependencies: ["hearth", "HomeTestKit", "MatterModel", "MatterTLV"], swiftSettings: settings),
     .testTarget(name: "ConformanceTests", dependencies: ["HomeTestKit", "MatterModel", "MatterTLV"], swiftSettings: settings),

@@ -1,5 +1,6 @@
 import HearthIO
 import HearthTime
+import MachineInterface
 import MatterCredentials
 import MatterDevice
 import MatterDiscovery
@@ -45,6 +46,7 @@ public actor Simulator {
     private let journal: Journal
     private var faults: [FaultInfo] = []
     private var lastFault = 0
+    private var control: ControlServer?
 
     /// Opens a simulator without devices. - Throws: `SimulatorError`, `StoreError` (with who holds the folder), `DiscoveryError`.
     public static func open(
@@ -75,6 +77,8 @@ public actor Simulator {
     /// Switches every device off and ends the use of the store.
     public nonisolated func close() async { try? await timeline.call("close simulator") { await self.closeInside() } }
     private func closeInside() {
+        control?.close()
+        control = nil
         for device in devices { device.stop() }
         devices = []
         services.hub.close()
@@ -85,6 +89,18 @@ public actor Simulator {
         try? await timeline.call("recovery") { await self.recoveryMessage() }
     }
     private func recoveryMessage() -> String? { services.hub.recovery?.message }
+
+    func openControlInside(_ path: String, _ loop: EventLoop) throws {
+        let verbs = SimulatorVerbs(self)
+        control = try ControlServer(path: path, role: .simulator, loop: loop, timeline: timeline) { request in
+            let id = request["id"] ?? .null
+            do throws(MachineError) {
+                return MachineInterface.answer(id, try await verbs.perform(request))
+            } catch {
+                return MachineInterface.failure(id, error)
+            }
+        }
+    }
 
     // MARK: Devices
 

@@ -1,0 +1,160 @@
+import HearthTime
+import MachineInterface
+import MatterModel
+import MatterTLV
+
+/// The simulator's verbs of the machine interface: a request object in, the members of its answer out.
+public struct SimulatorVerbs: Sendable {
+    let simulator: Simulator
+
+    public init(_ simulator: Simulator) { self.simulator = simulator }
+
+    static let verbs = [
+        "devices", "clock", "reboot", "factory-reset", "stop", "start", "set", "trigger", "fault", "faults", "clear-fault", "open-window",
+        "journal",
+    ]
+
+    /// Carries a request out. - Throws: `MachineError`, BAD_REQUEST for what is no request.
+    public func perform(_ json: JSONValue) async throws(MachineError) -> [String: JSONValue] {
+        let reader = try RequestReader(json)
+        let verb = try reader.text("do")
+        do {
+            switch verb {
+            case "devices": return ["devices": .array(try await simulator.allDevices().map(\.json))]
+            case "clock": return try await clock(reader)
+            case "reboot": try await simulator.reboot(reader.device())
+            case "factory-reset": try await simulator.factoryReset(reader.device())
+            case "stop": try await simulator.stop(reader.device())
+            case "start": try await simulator.start(reader.device())
+            case "set": try await set(reader)
+            case "trigger": return ["number": JSONValue(try await trigger(reader).rawValue)]
+            case "fault":
+                let device = reader.present("device") == nil ? nil : try reader.device()
+                return ["fault": JSONValue(try await simulator.addFault(device, reader.members))]
+            case "faults": return ["faults": .array(try await simulator.allFaults().map(\.json))]
+            case "clear-fault": try await clearFault(reader)
+            case "open-window":
+                let seconds = try reader.integer("timeoutS", as: UInt16.self) ?? 900
+                let info = try await simulator.openWindow(reader.device(), timeout: .seconds(Int64(seconds)))
+                return ["code": .string(info.setupCode), "qr": .string(info.qrCode)]
+            case "journal": return ["entries": .array(try await journal(reader).map { $0.json() })]
+            default: throw MachineError.badRequest("unknown verb '\(verb)'" + DataModel.didYouMean(verb, among: Self.verbs))
+            }
+            return [:]
+        } catch {
+            throw MachineError(simulator: error)
+        }
+    }
+
+    private func clock(_ reader: RequestReader) async throws -> [String: JSONValue] {
+        let timeline = simulator.timeline
+        if let milliseconds = try reader.integer("advanceMs", as: UInt64.self) {
+            if case .real = timeline.mode {
+                throw MachineError.badRequest("the clock is the real one and cannot be advanced: start with --clock virtual")
+            }
+            guard let span = Int64(exactly: milliseconds), span <= 1_000_000_000_000 else {
+                throw MachineError.badRequest("advanceMs: at most 1000000000000 is allowed")
+            }
+            try await timeline.advance(by: .milliseconds(span))
+        }
+        var speed = JSONValue.integer(0)
+        var mode = "virtual"
+        if case .real(let factor) = timeline.mode { (mode, speed) = ("real", .number(factor)) }
+        return ["nowMs": JSONValue(timeline.now.nanoseconds / 1_000_000), "mode": .string(mode), "speed": speed]
+    }
+
+    private func set(_ reader: RequestReader) async throws {
+        let cluster = try reader.required("cluster", reader.cluster())
+        let attribute = try reader.required("attribute", reader.attribute(in: cluster))
+        let endpoint = try reader.required("endpoint", reader.endpoint())
+        guard let json = reader.members["value"] else { throw MachineError.badRequest("value is missing") }
+        let type = DataModel.cluster(id: cluster)?.attribute(id: attribute)?.type
+        try await simulator.set(reader.device(), AttributePath(endpoint, cluster, attribute), ValueJSON.value(json, type: type))
+    }
+
+    private func trigger(_ reader: RequestReader) async throws -> EventNumber {
+        let cluster = try reader.required("cluster", reader.cluster())
+        let event = try reader.required("event", reader.event(in: cluster))
+        let endpoint = try reader.required("endpoint", reader.endpoint())
+        let definition = DataModel.cluster(id: cluster)?.event(id: event)
+        let fields = try ValueJSON.fields(
+            reader.present("fields") ?? .object([:]), of: definition?.fields ?? [], in: definition?.name ?? "the event")
+        return try await simulator.trigger(reader.device(), EventPath(endpoint, cluster, event), fields)
+    }
+
+    private func clearFault(_ reader: RequestReader) async throws {
+        if let number = try reader.integer("fault", as: UInt32.self) {
+            try await simulator.clearFault(Int(number))
+        } else if try reader.boolean("all", default: false) {
+            try await simulator.clearFault(nil)
+        } else {
+            throw MachineError.badRequest("clear-fault needs a 'fault' or 'all': true")
+        }
+    }
+
+    private func journal(_ reader: RequestReader) async throws -> [JournalEntry] {
+        var kinds: Set<JournalEntry.Kind>?
+        if let names = reader.present("kinds")?.array {
+            kinds = []
+            for name in names {
+                let known = JournalEntry.Kind.allCases.map(\.rawValue)
+                guard let text = name.string, let kind = JournalEntry.Kind(rawValue: text) else {
+                    throw MachineError.badRequest("kinds: known are \(known.joined(separator: ", "))")
+                }
+                kinds?.insert(kind)
+            }
+        }
+        return try await simulator.journal(
+            device: reader.present("device") == nil ? nil : reader.device(), kinds: kinds, endpoint: reader.endpoint(),
+            cluster: reader.cluster(), from: reader.integer("fromNumber", as: UInt64.self),
+            limit: Int(reader.integer("limit", as: UInt32.self) ?? 1000))
+    }
+}
+
+extension MachineError {
+    /// What any part of the simulator threw.
+    public init(simulator error: any Error) {
+        switch error {
+        case let error as MachineError: self = error
+        case let error as SimulatorError:
+            if let status = error.status {
+                self.init(status, error.message)
+                return
+            }
+            let status =
+                switch error.code {
+                case .unknownDevice: Self.unknownDeviceStatus
+                case .badRequest: Self.badRequestStatus
+                case .network: Self.networkStatus
+                case .store: Self.storeStatus
+                case .refused: Self.refusedStatus
+                case .gone: Self.goneStatus
+                }
+            self.init(status, error.message)
+        case let error as Status: self.init(error)
+        case let error as ValueError: self = .badRequest(error.message)
+        case let error as ProfileErrors: self = .badRequest(error.description)
+        case let error as TimelineError: self.init(Self.noResponseStatus, "\(error)")
+        default: self.init(Self.internalStatus, "\(error)")
+        }
+    }
+}
+
+extension DeviceInfo {
+    /// As the machine interface shows it.
+    public var json: JSONValue {
+        [
+            "device": .string(name), "profile": .string(profile), "port": JSONValue(port), "setupCode": .string(setupCode),
+            "qr": .string(qrCode), "paired": .boolean(isPaired), "running": .boolean(isRunning),
+            "endpoints": .array(endpoints.map { JSONValue($0.rawValue) }),
+        ]
+    }
+}
+
+extension FaultInfo {
+    public var json: JSONValue {
+        var object = members.filter { $0.key != "id" && $0.key != "do" }
+        object["fault"] = JSONValue(number)
+        return .object(object)
+    }
+}

@@ -1,0 +1,36 @@
+import MachineInterface
+import MatterModel
+import Testing
+
+@Suite struct RequestReaderTests {
+    private func reader(_ text: String) throws -> RequestReader { try RequestReader(JSONValue(parsing: Array(text.utf8))) }
+
+    @Test func elementsGoByAnyNameOrNumber() throws {
+        for cluster in ["\"OnOff\"", "\"on-off\"", "\"onOff\"", "6", "\"6\"", "\"0x0006\""] {
+            #expect(try reader("{\"cluster\": \(cluster)}").cluster() == OnOff.id, "\(cluster)")
+        }
+        #expect(try reader("{\"attribute\": \"on-time\"}").attribute(in: OnOff.id) == OnOff.Attributes.onTime)
+        #expect(try reader("{\"attribute\": \"FeatureMap\"}").attribute(in: nil) == AttributeID(0xFFFC))
+        #expect(try reader("{}").cluster() == nil)
+        // What nobody knows is passed on.
+        #expect(try reader("{\"cluster\": \"0xFFF1FC05\"}").cluster() == ClusterID(0xFFF1_FC05))
+    }
+
+    @Test func aMistakeNamesTheMemberAndWhatItMayHaveMeant() throws {
+        #expect(throws: MachineError.badRequest("there is no cluster 'OnOf'; did you mean OnOff?")) {
+            try reader("{\"cluster\": \"OnOf\"}").cluster()
+        }
+        #expect(throws: MachineError.self) { try reader("{\"endpoint\": 65536}").endpoint() }
+        #expect(throws: MachineError.self) { try reader("{\"endpoint\": \"one\"}").endpoint() }
+        #expect(throws: MachineError.self) { try reader("[]") }
+        #expect(throws: MachineError.self) { try reader("{}").device() }
+    }
+
+    @Test func theEnvelopeKeepsTheId() {
+        #expect(MachineInterface.answer(.string("a"), ["x": 1]).text() == #"{"id":"a","ok":true,"x":1}"#)
+        let failure = MachineInterface.failure(.integer(7), MachineError(Status(.constraintError), "no"))
+        #expect(failure["error"]?["code"]?.integer == 135)
+        #expect(failure["error"]?["status"]?.string == "CONSTRAINT_ERROR")
+        #expect(MachineInterface.hello(.simulator)["role"]?.string == "simulator")
+    }
+}
