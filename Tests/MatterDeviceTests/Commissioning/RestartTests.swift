@@ -29,6 +29,8 @@ import Testing
             #expect(after.key.publicKey == before.key.publicKey && after.generation == before.generation)
             #expect(after.identity == before.identity && after.nodeID == before.nodeID && after.vendorID == before.vendorID)
             #expect(after.adminSubject == admin.node && after.ipkEpochKey == admin.ipk)
+            // A log may name it, but never shows keys.
+            for text in ["\(after)", String(reflecting: after)] { #expect(!text.contains("3, 3, 3") && text.contains("fabric 1")) }
             #expect(!bench.node.commissioning.window.isOpen)
             let root = try #require(bench.node.endpoint(0))
             #expect(bench.node.allows(.administer, on: 0x001F, at: root, for: peer))

@@ -28,6 +28,7 @@ public struct Fabric: Sendable {
     /// The operational instance name `<compressed fabric id>-<node id>`.
     public var instanceName: String { identity.instanceName(node: nodeID) }
 
+    /// - Parameter chain: what the certificates say; they must have been validated.
     public init(
         index: FabricIndex, root: MatterCertificate, noc: MatterCertificate, icac: MatterCertificate?, key: PrivateKey,
         ipkEpochKey: [UInt8], vendorID: VendorID, label: String = "", chain: ValidatedChain, adminSubject: UInt64,
@@ -38,6 +39,12 @@ public struct Fabric: Sendable {
         (identity, nodeID, authenticatedTags) = (chain.fabric, chain.nodeID, chain.cats)
         (self.adminSubject, self.generation) = (adminSubject, generation)
     }
+}
+
+extension Fabric: CustomStringConvertible, CustomReflectable {
+    /// Without keys: a fabric may be named in a log.
+    public var description: String { "fabric \(index) (\(instanceName), generation \(generation))" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Fabric {
@@ -76,11 +83,19 @@ extension Fabric {
         guard key.publicKey == noc.publicKey else {
             throw CredentialsError(.malformed, "a stored fabric has a key that is not its certificate's")
         }
-        self.init(
-            index: try fields.required(1, "index"), root: root, noc: noc, icac: icac, key: key,
-            ipkEpochKey: try fields.required(6, "ipk"), vendorID: try fields.required(7, "vendor"),
-            label: try fields.required(8, "label"),
-            chain: try CertificateChain.validate(noc: noc, icac: icac, root: root, at: nil),
-            adminSubject: try fields.required(9, "admin"), generation: try fields.required(10, "generation"))
+        // The chain was validated when it came and is not again at every start of every device: its ids are only read.
+        guard let node = noc.subject.identifiers(.nodeID).first, let fabricID = noc.subject.identifiers(.fabricID).first else {
+            throw CredentialsError(.malformed, "a stored fabric has a certificate without a node id or fabric id")
+        }
+        self.index = try fields.required(1, "index")
+        (self.root, self.noc, self.icac, self.key) = (root, noc, icac, key)
+        ipkEpochKey = try fields.required(6, "ipk")
+        vendorID = try fields.required(7, "vendor")
+        label = try fields.required(8, "label")
+        identity = FabricIdentity(fabricID: FabricID(fabricID), rootPublicKey: root.publicKey)
+        nodeID = NodeID(node)
+        authenticatedTags = noc.subject.identifiers(.nocCAT).map { UInt32(truncatingIfNeeded: $0) }
+        adminSubject = try fields.required(9, "admin")
+        generation = try fields.required(10, "generation")
     }
 }
