@@ -14,7 +14,7 @@ open class Cluster: ClusterServer {
     public unowned let node: DeviceNode
     public private(set) var dataVersion: DataVersion
     /// What exists of the definition.
-    public let elements: ClusterElements
+    public let elements: ClusterShape
     public final var definition: ClusterDefinition { elements.definition }
     public final var features: UInt32 { elements.features }
 
@@ -26,7 +26,7 @@ open class Cluster: ClusterServer {
         alsoSupported: (attributes: Set<AttributeID>, commands: Set<CommandID>) = ([], [])
     ) {
         (self.endpoint, self.node, self.configuration) = (endpoint, node, configuration)
-        elements = ClusterElements.of(
+        elements = ClusterShape.of(
             definition, features: configuration.features,
             attributes: configuration.optionalAttributes.union(configuration.attributes.keys).union(alsoSupported.attributes),
             commands: configuration.optionalCommands.union(alsoSupported.commands))
@@ -160,7 +160,7 @@ open class Cluster: ClusterServer {
     }
 
     private func restore() {
-        for (id, attribute) in elements.attributes where !ClusterElements.isGlobal(id) {
+        for (id, attribute) in elements.attributes where !ClusterShape.isGlobal(id) {
             if attribute.quality.contains(.nonVolatile), let bytes = node.environment.store.value(for: key(id)),
                 let value = try? TLVValue(decoding: bytes)
             {

@@ -4,7 +4,7 @@ import MatterTLV
 
 /// What exists of a cluster's definition in one instance: by its features, and by what is optional and was asked for
 /// (Matter Core, 7.3 and 7.13). Shared by all instances that are alike, since a process may hold thousands of them.
-public final class ClusterElements: Sendable {
+public final class ClusterShape: Sendable {
     public let definition: ClusterDefinition
     public let features: UInt32
     public let attributes: [AttributeID: AttributeDefinition]
@@ -15,6 +15,7 @@ public final class ClusterElements: Sendable {
     public let generatedCommandIDs: [CommandID]
     public let events: [EventID: EventDefinition]
     public let eventIDs: [EventID]
+    private let elements: ClusterElements
 
     private struct Key: Hashable, Sendable {
         let cluster: ClusterID
@@ -22,15 +23,15 @@ public final class ClusterElements: Sendable {
         let attributes: Set<AttributeID>
         let commands: Set<CommandID>
     }
-    private static let known = Locked<[Key: ClusterElements]>([:])
+    private static let known = Locked<[Key: ClusterShape]>([:])
 
     /// The elements of an instance with these features, and these optional attributes and commands where conformance allows them.
     public static func of(
         _ definition: ClusterDefinition, features: UInt32, attributes: Set<AttributeID> = [], commands: Set<CommandID> = []
-    ) -> ClusterElements {
+    ) -> ClusterShape {
         let key = Key(cluster: definition.id, features: features, attributes: attributes, commands: commands)
         if let elements = known.withLock({ $0[key] }) { return elements }
-        let made = ClusterElements(definition, features: features, attributes: attributes, commands: commands)
+        let made = ClusterShape(definition, features: features, attributes: attributes, commands: commands)
         known.withLock { $0[key] = made }
         return made
     }
@@ -40,43 +41,36 @@ public final class ClusterElements: Sendable {
         commands wantedCommands: Set<CommandID>
     ) {
         (self.definition, self.features) = (definition, features)
-        let wantedNames = Set(definition.attributes.filter { wantedAttributes.contains($0.id) }.map(\.name))
+        // Events need not be asked for: a cluster that can generate one has it.
+        let wanted = Set(definition.attributes.filter { wantedAttributes.contains($0.id) }.map(\.name))
             .union(definition.commands.filter { wantedCommands.contains($0.id) }.map(\.name))
-        /// Mandatory elements exist; what the conformance leaves open exists when it was asked for.
-        func exists(_ conformance: Conformance, wanted: Bool) -> Bool {
-            switch conformance.evaluate(features: features, of: definition, has: { wantedNames.contains($0) }) {
-            case .mandatory: true
-            case .disallowed: false
-            default: wanted
-            }
-        }
+            .union(definition.events.map(\.name))
+        let elements = definition.elements(features: features, optional: wanted)
 
         var attributes: [AttributeID: AttributeDefinition] = [:]
-        for attribute in definition.attributes where exists(attribute.conformance, wanted: wantedAttributes.contains(attribute.id)) {
-            attributes[attribute.id] = attribute
-        }
-        for attribute in DataModel.globalAttributes where exists(attribute.conformance, wanted: false) {
+        for id in elements.attributes { attributes[id] = definition.attribute(id: id, features: features) }
+        for attribute in DataModel.globalAttributes {
+            guard case .mandatory = attribute.conformance.evaluate(features: features, of: definition) else { continue }
             attributes[attribute.id] = attribute
         }
         self.attributes = attributes
         attributeIDs = attributes.keys.sorted()
 
         var accepted: [CommandID: CommandDefinition] = [:]
-        var generated: Set<CommandID> = []
-        for command in definition.commands
-        where command.direction == .request && exists(command.conformance, wanted: wantedCommands.contains(command.id)) {
-            accepted[command.id] = command
-            if case .command(let response) = command.response { generated.insert(response) }
-        }
+        for id in elements.acceptedCommands { accepted[id] = definition.command(id: id) }
         acceptedCommands = accepted
         acceptedCommandIDs = accepted.keys.sorted()
-        generatedCommandIDs = generated.sorted()
+        generatedCommandIDs = elements.generatedCommands.sorted()
 
         var events: [EventID: EventDefinition] = [:]
-        for event in definition.events where exists(event.conformance, wanted: true) { events[event.id] = event }
+        for id in elements.events { events[id] = definition.event(id: id) }
         self.events = events
         eventIDs = events.keys.sorted()
+        self.elements = elements
     }
+
+    /// What the instance's features and elements break of the cluster's conformance; empty when it conforms.
+    public var conformanceProblems: [String] { definition.conformanceProblems(features: features, elements: elements) }
 
     /// ClusterRevision, FeatureMap and the lists of what exists; they are never stored.
     static func isGlobal(_ id: AttributeID) -> Bool { id.rawValue >= 0xFFF8 && id.rawValue <= 0xFFFF }
