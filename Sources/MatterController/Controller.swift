@@ -122,6 +122,7 @@ public actor Controller {
     ///   - address: where the device is, when discovery need not look.
     ///   - progress: hears each stage as it begins, on the timeline's thread.
     /// - Throws: `ControllerError` with code `pairingFailed` and the stage, or `badRequest` for a malformed code.
+    @discardableResult
     public nonisolated func pair(
         _ code: String, name: String? = nil, address: TransportAddress? = nil,
         progress: @escaping @Sendable (PairingStage) -> Void = { _ in }
