@@ -78,6 +78,7 @@ extension ThermostatCluster {
             initial(Attributes.numberOfWeeklyTransitions, .unsigned(70))
             initial(Attributes.numberOfDailyTransitions, .unsigned(10))
         }
+        completePresetsAndSchedules(&result, features)
         return result
     }
 }

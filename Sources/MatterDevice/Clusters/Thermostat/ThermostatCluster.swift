@@ -30,6 +30,10 @@ public final class ThermostatCluster: Cluster {
     var output = Output.off
     var sensorIsBroken = false
     var crossing: Token?
+    var holdExpiry: Token?
+    var scheduleTimer: Token?
+    /// Presets and schedules are written in one go or not at all.
+    var atomicWrite: AtomicWrite?
 
     public init(endpoint: EndpointID, node: DeviceNode, configuration: ClusterConfiguration = .init()) {
         let configuration = Self.completed(configuration)
@@ -60,13 +64,19 @@ public final class ThermostatCluster: Cluster {
     // MARK: Running
 
     public override func start() {
-        (output, crossing) = (.off, nil)
+        (output, atomicWrite, crossing, holdExpiry, scheduleTimer) = (.off, nil, nil, nil, nil)
         room.change(at: node.environment.now, power: 0, temperature: keptTemperature)
         for occupied in [true, false] { settle(occupied: occupied) }
+        resumeHold()
         control()
+        resumeSchedule()
     }
 
     public override func stop() { keepTemperature() }
+
+    public override func fabricRemoved(_ fabric: FabricIndex) {
+        if let atomicWrite, atomicWrite.peer.fabricIndex == fabric.rawValue { endAtomicWrite() }
+    }
 
     // MARK: Attributes
 
@@ -82,15 +92,25 @@ public final class ThermostatCluster: Cluster {
         switch attribute.id {
         case Attributes.occupiedSetback, Attributes.unoccupiedSetback, Attributes.localTemperatureCalibration:
             options.checksConstraints = false
+        case Attributes.presets, Attributes.schedules:
+            // Too many entries have a status of their own; each entry is checked by itself.
+            options.checksConstraints = false
         default: break
         }
         return options
+    }
+
+    public override func computedValue(of attribute: AttributeID, _ context: InteractionContext) -> TLVValue? {
+        // Who writes sees what is written so far; everybody else sees what is committed.
+        guard let atomicWrite, atomicWrite.isOf(context.peer) else { return nil }
+        return atomicWrite.pending[attribute]
     }
 
     public override func willWrite(
         _ attribute: AttributeDefinition, _ value: TLVValue, _ context: InteractionContext
     ) throws(Status) -> TLVValue {
         switch attribute.id {
+        case Attributes.presets, Attributes.schedules: return try acceptAtomically(attribute, value, context)
         case Attributes.controlSequenceOfOperation, Attributes.minSetpointDeadBand:
             // Accepted, and ignored: what the equipment can do does not change by a write (4.3.9.20, 4.3.9.18).
             return self.value(attribute.id)
@@ -153,9 +173,12 @@ public final class ThermostatCluster: Cluster {
         case Attributes.occupiedHeatingSetpoint, Attributes.unoccupiedHeatingSetpoint, Attributes.occupiedCoolingSetpoint,
             Attributes.unoccupiedCoolingSetpoint:
             noteSetpointChange(by: Int((new.signed ?? 0) - (old.signed ?? 0)), source)
+            if source != .schedule { set(Attributes.activePresetHandle, .null) }
         case Attributes.minHeatSetpointLimit, Attributes.maxHeatSetpointLimit, Attributes.minCoolSetpointLimit,
             Attributes.maxCoolSetpointLimit:
             for occupied in [true, false] { settle(occupied: occupied) }
+        case Attributes.temperatureSetpointHold, Attributes.temperatureSetpointHoldDuration: holdChanged()
+        case Attributes.systemMode: resumeSchedule()
         default: break
         }
         control()
@@ -173,6 +196,7 @@ public final class ThermostatCluster: Cluster {
         case Attributes.outdoorTemperature:
             set(attribute.id, value)
             if let outdoor = value.signed { room.change(at: node.environment.now, outdoor: Double(outdoor) / 100) }
+        case Attributes.presets, Attributes.schedules: try replaceLocally(attribute, value)
         default: set(attribute.id, try accepted(attribute.id, value))
         }
         let new = self.value(attribute.id)
@@ -189,6 +213,13 @@ public final class ThermostatCluster: Cluster {
     ) throws(Status) -> CommandOutcome {
         switch command.id {
         case Spec.Commands.setpointRaiseLower: try raiseOrLower(try Spec.SetpointRaiseLower(tlv: fields))
+        case Spec.Commands.atomicRequest: return .reply(try atomicRequest(try Spec.AtomicRequest(tlv: fields), context))
+        case Spec.Commands.setActivePresetRequest: try activatePreset(try Spec.SetActivePresetRequest(tlv: fields).presetHandle.value)
+        case Spec.Commands.setActiveScheduleRequest:
+            try activateSchedule(try Spec.SetActiveScheduleRequest(tlv: fields).scheduleHandle)
+        case Spec.Commands.setWeeklySchedule: try setWeeklySchedule(try Spec.SetWeeklySchedule(tlv: fields))
+        case Spec.Commands.getWeeklySchedule: return .reply(try weeklySchedule(try Spec.GetWeeklySchedule(tlv: fields)))
+        case Spec.Commands.clearWeeklySchedule: clearWeeklySchedule()
         default: throw Status(.unsupportedCommand)
         }
         return .success
