@@ -57,6 +57,22 @@ import Testing
         }
     }
 
+    @Test func aNameThatIsTooLongIsCutBetweenCharacters() async throws {
+        #expect(BasicInformationCluster.clipped("short", to: 32) == "short")
+        #expect(BasicInformationCluster.clipped(String(repeating: "é", count: 20), to: 31) == String(repeating: "é", count: 15))
+        #expect(BasicInformationCluster.clipped("🏠🏠", to: 7) == "🏠")
+        try await Bench.run { bench in
+            var identity = Bench.identity
+            identity.nodeLabel = String(repeating: "x", count: 40)
+            identity.location = "nowhere"
+            bench.node.addRootEndpoint(identity: identity, attestation: nil)
+            bench.node.start()
+            let label = try bench.read(Basic.id, Basic.Attributes.nodeLabel, at: 0)
+            #expect(label == .utf8(String(repeating: "x", count: 32)))
+            #expect(try bench.read(Basic.id, Basic.Attributes.location, at: 0) == .utf8("XX"))
+        }
+    }
+
     @Test func diagnosticsCountRebootsAndHours() async throws {
         try await Bench.run { bench in
             func root(_ node: DeviceNode) { node.addRootEndpoint(identity: Bench.identity, attestation: nil) }

@@ -13,10 +13,14 @@ final class RecordingHost: DeviceHost {
     var fabricChanges = 0
     var windowChanges = 0
     var closed: [FabricIndex] = []
+    var spared: Session?
     var pairingClosed = 0
     func fabricsChanged() { fabricChanges += 1 }
     func commissioningWindowChanged() { windowChanges += 1 }
-    func closeSessions(of fabric: FabricIndex, sparing spared: Session?) { closed.append(fabric) }
+    func closeSessions(of fabric: FabricIndex, sparing spared: Session?) {
+        closed.append(fabric)
+        self.spared = spared
+    }
     func closePairingSession() { pairingClosed += 1 }
 }
 

@@ -1,3 +1,4 @@
+import HearthTime
 import MatterInteraction
 import MatterModel
 import MatterTLV
@@ -10,24 +11,50 @@ public final class BasicInformationCluster: Cluster {
         super.init(Spec.definition, endpoint: endpoint, node: node, configuration: configuration)
     }
 
-    /// What a profile gives this cluster for a device.
+    /// What a profile gives this cluster for a device. Texts that are too long are cut, with a warning: a name is no reason for a device not
+    /// to start.
     public static func configuration(of identity: DeviceIdentity) -> ClusterConfiguration {
+        func text(_ text: String, _ name: String, _ limit: Int) -> TLVValue {
+            let clipped = clipped(text, to: limit)
+            if clipped != text { log.warning("\(name) is longer than \(limit) bytes and was cut to \(clipped)") }
+            return .utf8(clipped)
+        }
         var attributes: [AttributeID: TLVValue] = [
-            Spec.Attributes.vendorName: .utf8(identity.vendorName), Spec.Attributes.vendorID: identity.vendorID.tlv,
-            Spec.Attributes.productName: .utf8(identity.productName), Spec.Attributes.productID: identity.productID.tlv,
-            Spec.Attributes.nodeLabel: .utf8(identity.nodeLabel), Spec.Attributes.location: .utf8(identity.location),
+            Spec.Attributes.vendorName: text(identity.vendorName, "VendorName", 32),
+            Spec.Attributes.vendorID: identity.vendorID.tlv,
+            Spec.Attributes.productName: text(identity.productName, "ProductName", 32),
+            Spec.Attributes.productID: identity.productID.tlv,
+            Spec.Attributes.nodeLabel: text(identity.nodeLabel, "NodeLabel", 32),
+            Spec.Attributes.location: .utf8(isCountry(identity.location) ? identity.location : "XX"),
             Spec.Attributes.hardwareVersion: identity.hardwareVersion.tlv,
-            Spec.Attributes.hardwareVersionString: .utf8(identity.hardwareVersionString),
+            Spec.Attributes.hardwareVersionString: text(identity.hardwareVersionString, "HardwareVersionString", 64),
             Spec.Attributes.softwareVersion: identity.softwareVersion.tlv,
-            Spec.Attributes.softwareVersionString: .utf8(identity.softwareVersionString),
-            Spec.Attributes.uniqueID: .utf8(identity.uniqueID), Spec.Attributes.localConfigDisabled: .boolean(false),
+            Spec.Attributes.softwareVersionString: text(identity.softwareVersionString, "SoftwareVersionString", 64),
+            Spec.Attributes.uniqueID: text(identity.uniqueID, "UniqueID", 32),
+            Spec.Attributes.localConfigDisabled: .boolean(false),
         ]
-        for (attribute, text) in [
-            (Spec.Attributes.manufacturingDate, identity.manufacturingDate), (Spec.Attributes.partNumber, identity.partNumber),
-            (Spec.Attributes.productURL, identity.productURL), (Spec.Attributes.productLabel, identity.productLabel),
-            (Spec.Attributes.serialNumber, identity.serialNumber),
-        ] { if let text { attributes[attribute] = .utf8(text) } }
+        for (attribute, value, name, limit) in [
+            (Spec.Attributes.manufacturingDate, identity.manufacturingDate, "ManufacturingDate", 16),
+            (Spec.Attributes.partNumber, identity.partNumber, "PartNumber", 32),
+            (Spec.Attributes.productURL, identity.productURL, "ProductURL", 256),
+            (Spec.Attributes.productLabel, identity.productLabel, "ProductLabel", 64),
+            (Spec.Attributes.serialNumber, identity.serialNumber, "SerialNumber", 32),
+        ] { if let value { attributes[attribute] = text(value, name, limit) } }
         return ClusterConfiguration(attributes: attributes)
+    }
+
+    private static let log = Log("basic-information")
+
+    /// The longest beginning of `text` that fits and does not break a character of Unicode in two.
+    static func clipped(_ text: String, to limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        var (clipped, count) = (String.UnicodeScalarView(), 0)
+        for scalar in text.unicodeScalars {
+            count += String(scalar).utf8.count
+            if count > limit { break }
+            clipped.append(scalar)
+        }
+        return String(clipped)
     }
 
     /// Matter 1.4.
@@ -64,10 +91,6 @@ public final class BasicInformationCluster: Cluster {
         }
         return value
     }
-
-    public override func didWrite(
-        _ attribute: AttributeDefinition, from old: TLVValue, to new: TLVValue, _ context: InteractionContext
-    ) {}
 
     /// Reachable tells of other nodes' doings only; here somebody at the device may still pretend.
     public override func setLocally(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) {
