@@ -137,7 +137,8 @@ final class Responder {
     /// Withdraws a service; the goodbye leaves at the next poll.
     func remove(_ id: Int) {
         guard let claim = claims[id] as? ServiceClaim else { return }
-        if claim.state == .established { goodbye(claim.everything()) }
+        // Without PTR and SRV nobody has a use for the TXT record, and a fleet's goodbye takes a third less.
+        if claim.state == .established { goodbye(claim.everything().filter { $0.type != RecordType.txt }) }
         drop(claim)
     }
 

@@ -43,7 +43,6 @@ struct ResponderProbingTests {
                 [
                     "= _matter-tlsc._tcp.local PTR 0", "= _L1._sub._matter-tlsc._tcp.local PTR 0",
                     "= A._matter-tlsc._tcp.local SRV 0 !",
-                    "= A._matter-tlsc._tcp.local TXT 0 !",
                 ]
             ])
         #expect(node.responder.deadline == nil && node.responder.claims.isEmpty && node.responder.index.isEmpty)
