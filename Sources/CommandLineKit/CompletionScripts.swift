@@ -89,9 +89,9 @@ enum CompletionScripts {
 }
 
 /// Splits the beginning of a command line as a POSIX shell does: quotes and backslashes, nothing else.
-enum ShellWords {
+public enum ShellWords {
     /// The words; the last one is at the cursor, empty after a space. An open quote is taken to end there.
-    static func split(_ line: String) -> [String] {
+    public static func split(_ line: String) -> [String] {
         var words: [String] = []
         var word = ""
         var hasWord = false
