@@ -1,0 +1,79 @@
+import CommandLineKit
+import MatterController
+import MatterModel
+
+let modelCommand = Command(
+    "model", summary: "Look up the data model: clusters, attributes, commands, events, types",
+    examples: [
+        Example("hearth model", "All clusters."),
+        Example("hearth model LevelControl", "What a cluster has."),
+        Example("hearth model LevelControl.MoveToLevel", "The fields of a command."),
+        Example("hearth model DoorLock.LockStateEnum --json", "For a program."),
+    ],
+    arguments: [
+        .positional(
+            "element", "CLUSTER[.ELEMENT]", help: "A cluster, or one of its elements or types", arity: .optional,
+            completion: .dynamic { context in modelCandidates(context.word) }),
+        HomeOptions.json,
+    ],
+    run: { arguments, terminal in
+        let isJSON = arguments.flag("json")
+        guard let word = arguments.text("element") else {
+            if isJSON { return terminal.line(ModelJSON.index().text()) }
+            var table = Table("ID", "CLUSTER", "TITLE")
+            for entry in DataModel.index { table.add([.init(entry.id.description), .init(entry.name), .init(entry.title)]) }
+            return table.write(to: terminal)
+        }
+        let parts = word.split(separator: ".", maxSplits: 1).map(String.init)
+        let id = try ElementNames.cluster(parts.first ?? "")
+        guard let cluster = DataModel.cluster(id: id) else { throw MachineError.badRequest("there is no cluster \(id)") }
+        if parts.count < 2 {
+            if isJSON { return terminal.line(ModelJSON.json(cluster).text()) }
+            return ModelText.show(cluster, terminal)
+        }
+        let element = try ModelElement.find(parts[1], in: cluster)
+        if isJSON { return terminal.line(ModelJSON.json(element, cluster).text()) }
+        ModelText.show(element, cluster, terminal)
+    })
+
+private func modelCandidates(_ word: String) -> [Candidate] {
+    guard let dot = word.firstIndex(of: "."), let cluster = DataModel.cluster(named: String(word[..<dot])) else {
+        return DataModel.index.map { Candidate($0.name, $0.title) }
+    }
+    return ModelElement.names(of: cluster).map { Candidate(word[...dot] + $0) }
+}
+
+/// An element or a type of a cluster.
+enum ModelElement {
+    case attribute(AttributeDefinition)
+    case command(CommandDefinition)
+    case event(EventDefinition)
+    case enumeration(EnumDefinition)
+    case bitmap(BitmapDefinition)
+    case structure(StructDefinition)
+    case feature(FeatureDefinition)
+
+    static func names(of cluster: ClusterDefinition) -> [String] {
+        cluster.attributes.map(\.name) + cluster.commands.map(\.name) + cluster.events.map(\.name) + cluster.enums.map(\.name)
+            + cluster.bitmaps.map(\.name) + cluster.structs.map(\.name) + cluster.features.map(\.code)
+    }
+
+    static func find(_ text: String, in cluster: ClusterDefinition) throws(MachineError) -> ModelElement {
+        let wanted = DataModel.normalizedName(text)
+        func named(_ name: String) -> Bool { DataModel.normalizedName(name) == wanted }
+        if let found = cluster.attribute(named: text) { return .attribute(found) }
+        if let found = cluster.command(named: text) ?? cluster.command(named: text, direction: .response) {
+            return .command(found)
+        }
+        if let found = cluster.event(named: text) { return .event(found) }
+        if let found = cluster.enums.first(where: { named($0.name) }) { return .enumeration(found) }
+        if let found = cluster.bitmaps.first(where: { named($0.name) }) { return .bitmap(found) }
+        if let found = cluster.structs.first(where: { named($0.name) }) { return .structure(found) }
+        if let found = cluster.feature(named: text) { return .feature(found) }
+        // A number is an attribute's, which is what people see in logs.
+        if let id = try? ElementNames.attribute(text, in: cluster.id), let found = cluster.attribute(id: id) {
+            return .attribute(found)
+        }
+        throw .badRequest("\(cluster.name) has no '\(text)'" + DataModel.didYouMean(text, among: names(of: cluster)))
+    }
+}

@@ -1,0 +1,218 @@
+import CommandLineKit
+import HearthIO
+import HearthTime
+import MatterController
+import MatterModel
+import MatterSimulator
+import MatterTransport
+
+let simulateCommand = Command(
+    "simulate", summary: "Launch virtual devices",
+    discussion: """
+        PROFILE is a file, or the name of one of the ready profiles (see 'hearth profiles'). The devices run until Ctrl-C. With \
+        --state they keep what they know: whose they are, their settings, their setup codes.
+        """,
+    examples: [
+        Example("hearth simulate on-off-light door-lock", "Two devices, each with its setup code."),
+        Example("hearth simulate --fleet apartment --state ~/apartment", "A dozen devices that remember."),
+        Example("hearth simulate dimmable-light --count 100 --port 20000 --mdns builtin", "A hundred lamps from port 20000 up."),
+        Example("hearth simulate on-off-light --json --clock virtual", "For a test: a line of JSON when all is ready."),
+    ],
+    arguments: [
+        .positional(
+            "profile", help: "A profile", arity: .any,
+            completion: .dynamic { context in SimulatorProfiles.candidates(context.word) }),
+        .option("fleet", "FILE", help: "A fleet: devices with names and rooms", completion: .files),
+        .option("count", short: "n", "N", help: "How many of each profile", kind: .unsigned(1...10_000), default: "1"),
+        .option("state", "DIR", help: "Where the devices keep their state; without it they forget", kind: .folder),
+        .option(
+            "port", "BASE", help: "The first device's port, the next ones follow; without it free ones",
+            kind: .unsigned(1...65535)),
+        HomeOptions.interface, HomeOptions.mdns,
+        .option(
+            "seed", "N", help: "What every chance in the devices derives from", kind: .unsigned(0...UInt64.max), default: "0"),
+        .option(
+            "clock", help: "Real time, or one that stands until it is told to go on", kind: .choice(["real", "virtual"]),
+            default: "real"),
+        .option("speed", "X", help: "How many times as fast real time goes", kind: .number(0.001...100_000), default: "1"),
+        .flag("durable", help: "Lose nothing in a power cut either, at the price of speed"),
+        .flag("qr", help: "Show QR codes; without it on a terminal and for up to five devices", negatable: true),
+        HomeOptions.json,
+    ],
+    run: { arguments, terminal in
+        let stop = try StopSignal()
+        let members = try SimulatorProfiles.members(arguments, terminal)
+        try await stop.whileWatching {
+            let simulation = try await Simulation.open(arguments, members.count)
+            do {
+                try await simulation.start(members, arguments, terminal, stop)
+                _ = await stop.wait()
+            } catch {
+                await simulation.close()
+                throw error
+            }
+            await simulation.close()
+        }
+        // Being stopped is what the user wanted: Ctrl-C and SIGTERM are how this command ends.
+        if !arguments.flag("json") { terminal.note("stopped") }
+    })
+
+/// What the arguments name.
+enum SimulatorProfiles {
+    /// A device to be.
+    struct Member: Sendable {
+        var profile: DeviceProfile
+        /// Nil gives it its profile's name, with a number when that is taken.
+        var name: String?
+    }
+
+    /// Every device that can be launched. Mistakes in files are told and leave out only what they are in.
+    static func members(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> [Member] {
+        let library = ProfileLibrary.standard()
+        let count = Int(clamping: arguments.unsigned("count") ?? 1)
+        var members: [Member] = []
+        var faults: [String] = []
+        for reference in arguments.texts("profile") {
+            do throws(ProfileErrors) {
+                let profile = try library.profile(reference)
+                members += (0..<count).map { _ in Member(profile: profile) }
+            } catch {
+                faults.append(error.description)
+            }
+        }
+        if let reference = arguments.text("fleet") {
+            do throws(ProfileErrors) {
+                let fleet = try library.fleet(reference)
+                faults += fleet.errors.map(\.description)
+                // Copies of a fleet are numbered as a whole; the first keeps the names.
+                for copy in 0..<count {
+                    members += fleet.members.map {
+                        Member(profile: $0.profile, name: copy == 0 ? $0.name : "\($0.name)-\(copy + 1)")
+                    }
+                }
+            } catch {
+                faults.append(error.description)
+            }
+        }
+        if members.isEmpty {
+            throw UsageError(
+                faults.isEmpty ? "say what to launch: a PROFILE or --fleet FILE" : faults.joined(separator: "\n"),
+                hint: faults.isEmpty ? "see 'hearth profiles'" : nil)
+        }
+        for fault in faults { terminal.note("\(fault) (left out)") }
+        return members
+    }
+
+    static func candidates(_ word: String) -> [Candidate] {
+        ProfileLibrary.standard().files().compactMap { file in
+            let name = file.split(separator: "/").last.map(String.init) ?? file
+            return Candidate(name.hasSuffix(".yaml") ? String(name.dropLast(5)) : name)
+        }
+    }
+}
+
+/// A simulator with its clock and its network, as one process runs it.
+struct Simulation: Sendable {
+    let runtime: Runtime
+    let simulator: Simulator
+    private let stopDiscovery: @Sendable () async -> Void
+
+    static func open(_ arguments: ParsedArguments, _ count: Int) async throws -> Simulation {
+        let mode: Timeline.Mode =
+            arguments.text("clock") == "virtual" ? .manual : .real(speed: arguments.number("speed") ?? 1)
+        let seed = arguments.unsigned("seed") ?? 0
+        let runtime = try Runtime(mode: mode, seed: seed)
+        do {
+            let discovery = HomeOptions.discovery(arguments, runtime, services: count)
+            var configuration = Simulator.Configuration()
+            configuration.seed = seed
+            if let folder = arguments.text("state") { configuration.store = .folder(folder, durable: arguments.flag("durable")) }
+            let simulator = try await Simulator.open(configuration, transport: TLSTransport(runtime), discovery: discovery)
+            let timeline = runtime.timeline
+            return Simulation(runtime: runtime, simulator: simulator) {
+                try? await timeline.call("close discovery") { discovery.shutdown() }
+            }
+        } catch {
+            runtime.shutdown()
+            await runtime.ended()
+            throw error
+        }
+    }
+
+    private init(runtime: Runtime, simulator: Simulator, stopDiscovery: @escaping @Sendable () async -> Void) {
+        (self.runtime, self.simulator, self.stopDiscovery) = (runtime, simulator, stopDiscovery)
+    }
+
+    func close() async {
+        await simulator.close()
+        await stopDiscovery()
+        runtime.shutdown()
+        await runtime.ended()
+    }
+
+    /// Launches the devices and says so when all can be reached. A device that cannot start is told and leaves the others alone.
+    func start(
+        _ members: [SimulatorProfiles.Member], _ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal
+    ) async throws {
+        if let recovery = await simulator.storeRecovery() { terminal.note("note: \(recovery)") }
+        let base = arguments.unsigned("port")
+        let progress = members.count > 10 ? Progress(terminal, "starting devices", total: members.count) : nil
+        var started = 0
+        var lastError: SimulatorError?
+        for (index, member) in members.enumerated() {
+            if stop.code != nil { return }
+            do {
+                let port = try base.map { try self.port($0, index) } ?? 0
+                _ = try await simulator.add(member.profile, name: member.name, port: port)
+                started += 1
+            } catch let error as SimulatorError {
+                terminal.note("\(error) (left out)")
+                lastError = error
+            }
+            progress?.advance(to: index + 1)
+        }
+        if started == 0, let lastError { throw lastError }
+        // Without discovery nobody ever says that a device is advertised.
+        if arguments.text("mdns") != "off" { try await simulator.advertised() }
+        progress?.finish()
+        let devices = try await simulator.allDevices()
+        if arguments.flag("json") {
+            let line: JSONValue = ["ready": true, "control": .null, "devices": .array(devices.map(json))]
+            terminal.line(line.text())
+        } else {
+            show(devices, arguments, terminal)
+        }
+        terminal.flush()
+    }
+
+    private func port(_ base: UInt64, _ index: Int) throws -> UInt16 {
+        guard let port = UInt16(exactly: base + UInt64(index)) else {
+            throw SimulatorError(
+                .badRequest, "there are not enough ports from \(base) up for device \(index + 1): choose a lower --port")
+        }
+        return port
+    }
+
+    private func json(_ device: DeviceInfo) -> JSONValue {
+        [
+            "device": .string(device.name), "profile": .string(device.profile), "port": .integer(Int64(device.port)),
+            "setupCode": .string(device.setupCode), "qr": .string(device.qrCode), "paired": .boolean(device.isPaired),
+            "endpoints": .array(device.endpoints.map { .integer(Int64($0.rawValue)) }),
+        ]
+    }
+
+    private func show(_ devices: [DeviceInfo], _ arguments: ParsedArguments, _ terminal: Terminal) {
+        let showsCodes = arguments.choice("qr") ?? (terminal.isInteractive && devices.count <= 5)
+        for device in devices {
+            let types = device.deviceTypes.map(\.title).joined(separator: ", ")
+            terminal.line("\(terminal.styled(TextWidth.harmless(device.name), .bold)): \(types), port \(device.port)")
+            if device.isPaired {
+                terminal.line("  paired")
+                continue
+            }
+            terminal.line("  setup code \(device.setupCode), QR code \(device.qrCode)")
+            if showsCodes, let lines = QRCode.lines(device.qrCode) { for line in lines { terminal.line("  " + line) } }
+        }
+        terminal.line("\(devices.count) \(devices.count == 1 ? "device is" : "devices are") running. Ctrl-C stops.")
+    }
+}

@@ -1,0 +1,75 @@
+import CommandLineKit
+import HearthStore
+import MatterController
+import MatterModel
+import MatterSimulator
+
+/// An error of the libraries as the command line tells it: exit code, message, and with `--json` the object of the machine interface.
+struct Failures: CommandLineError {
+    let error: MachineError
+
+    init(_ error: MachineError) { self.error = error }
+    init(_ error: any Error) { self.error = MachineError(from: error) }
+
+    var message: String { error.message }
+    var hint: String? { nil }
+
+    var exitCode: ExitCode { Self.exitCode(error) }
+
+    /// The exit code of a failure, also of one that is part of an answer.
+    static func exitCode(_ error: MachineError) -> ExitCode {
+        if error.stage != nil { return .pairingFailed }
+        if error.code != nil { return .refused }
+        switch error.status {
+        case MachineError.badRequestStatus: return .badArguments
+        case MachineError.unknownDeviceStatus: return .unknownDevice
+        case MachineError.unreachableStatus: return .unreachable
+        case MachineError.noResponseStatus: return .timedOut
+        case MachineError.refusedStatus: return .refused
+        case MachineError.pairingFailedStatus: return .pairingFailed
+        case MachineError.storeStatus: return .store
+        default: return .failure
+        }
+    }
+
+    @Sendable static func translate(_ error: any Error) -> (any CommandLineError)? {
+        if let error = error as? SimulatorError { return Failures(machine(error)) }
+        return Failures(error)
+    }
+
+    private static func machine(_ error: SimulatorError) -> MachineError {
+        if let status = error.status { return MachineError(status, error.message) }
+        let name =
+            switch error.code {
+            case .unknownDevice: MachineError.unknownDeviceStatus
+            case .badRequest: MachineError.badRequestStatus
+            case .network: MachineError.networkStatus
+            case .store: MachineError.storeStatus
+            case .refused: MachineError.refusedStatus
+            case .gone: "GONE"
+            }
+        return MachineError(name, error.message)
+    }
+
+    /// With `--json` an error is a JSON document on standard output, like everything else.
+    @Sendable static func report(_ error: any CommandLineError, _ words: [String], _ terminal: Terminal) -> Bool {
+        guard words.prefix(while: { $0 != "--" }).contains("--json") else { return false }
+        if error is Quiet { return true }
+        terminal.line(json(error).text())
+        return true
+    }
+
+    static func json(_ error: any CommandLineError) -> JSONValue {
+        if let failure = error as? Failures { return ["ok": false, "error": failure.error.json] }
+        let status = error.exitCode == .badArguments ? MachineError.badRequestStatus : "FAILED"
+        return ["ok": false, "error": MachineError(status, error.message).json]
+    }
+}
+
+/// Ends a command with an exit code when everything has been said.
+struct Quiet: CommandLineError {
+    let exitCode: ExitCode
+    /// What a person reads; with `--json` the document has said it.
+    let message: String
+    var hint: String? { nil }
+}
