@@ -1,0 +1,95 @@
+import MatterModel
+import Testing
+
+/// Commands that need no home.
+@Suite struct ToolTests {
+    @Test func setupCodes() throws {
+        let encoded = try Program.run("setup-code", "encode", "--passcode", "20202021", "--discriminator", "3840")
+        #expect(encoded == Program.Result(code: 0, output: "34970112332\n", errors: ""))
+        let decoded = try Program.run("setup-code", "decode", "3497-011-2332", "--json").json
+        #expect(decoded?["passcode"] == 20_202_021)
+        #expect(decoded?["shortDiscriminator"] == 15)
+        let qr = try Program.run(
+            "setup-code", "encode", "--passcode", "20202021", "--discriminator", "3840", "--vendor", "0xFFF1", "--product",
+            "0x8000", "--qr")
+        let back = try Program.run("setup-code", "decode", String(qr.output.dropLast()), "--json").json
+        #expect(back?["discriminator"] == 3840)
+        #expect(back?["vendorId"] == 0xFFF1)
+        #expect(back?["productId"] == 0x8000)
+        #expect(try Program.run("setup-code", "encode", "--passcode", "11111111", "--discriminator", "3840").code == 2)
+        #expect(try Program.run("setup-code", "decode", "34970112331").code == 2)
+    }
+
+    @Test func tlvBothWays() throws {
+        // MoveToLevel(128, 10, 0, 0) as another hand's codec writes it.
+        #expect(
+            try Program.run("tlv", "decode", "1524008024010a24020024030018", "--json").output
+                == "{\"0\":128,\"1\":10,\"2\":0,\"3\":0}\n")
+        #expect(
+            try Program.run("tlv", "decode", "15 30 00 04 31 32 33 34 18").output == "structure\n  0: octets 31323334\n")
+        #expect(
+            try Program.run("tlv", "encode", "{\"0\": 128, \"1\": 10, \"2\": 0, \"3\": 0}").output
+                == "1524008024010a24020024030018\n")
+        #expect(try Program.run("tlv", "encode", "{\"0\": {\"hex\": \"31323334\"}}").output == "153000043132333418\n")
+        let truncated = try Program.run("tlv", "decode", "1524", "--json")
+        #expect(truncated.code == 2)
+        #expect(truncated.json?["error"]?["status"] == "BAD_REQUEST")
+        #expect(try Program.run("tlv", "encode", "{").code == 2)
+    }
+
+    @Test func theModelIsShown() throws {
+        let toggle = try Program.run("model", "on-off.toggle", "--json").json
+        #expect(toggle?["command"]?["id"] == 2)
+        #expect(toggle?["clusterId"] == 6)
+        let cluster = try Program.run("model", "0x0101", "--json").json
+        #expect(cluster?["name"] == "DoorLock")
+        #expect(try Program.run("model", "LevelControl").output.contains("MoveToLevel"))
+        #expect(try Program.run("model").output.contains("WindowCovering"))
+        #expect(try Program.run("model", "LevelControl.MoveToLevl").errors.contains("did you mean MoveToLevel"))
+    }
+
+    @Test func everyCommandHasHelpWithExamples() throws {
+        let commands = [
+            ["simulate"], ["profiles"], ["discover"], ["pair"], ["unpair"], ["devices"], ["show"], ["read"], ["write"],
+            ["invoke"],
+            ["watch"], ["shell"], ["model"], ["tlv", "decode"], ["tlv", "encode"], ["setup-code", "decode"],
+            ["setup-code", "encode"],
+            ["credentials", "export"],
+        ]
+        for command in commands {
+            let help = try Program.run(command + ["--help"])
+            #expect(help.code == 0)
+            #expect(help.output.contains("Examples:"), "\(command)")
+            #expect(help.output.contains("--json"), "\(command)")
+        }
+    }
+
+    @Test func readyProfilesAreListedAndMistakesAreShown() throws {
+        let list = try Program.run("profiles", "--json")
+        #expect(list.code == 0)
+        let names = list.json?["profiles"]?.array?.compactMap { $0["name"]?.string } ?? []
+        for name in ["on-off-light", "dimmable-light", "window-covering", "door-lock", "thermostat", "apartment"] {
+            #expect(names.contains(name))
+        }
+        let scratch = Scratch()
+        let bad = scratch.write("name: lamp\nendpoints:\n  - deviceType: OnOffLigt\n", to: "bad.yaml")
+        let checked = try Program.run("profiles", bad)
+        #expect(checked.code == 2)
+        #expect(checked.errors.contains("bad.yaml:3"), "\(checked.errors)")
+    }
+
+    @Test func aMistakeInOneProfileLeavesTheOthersAlone() throws {
+        let scratch = Scratch()
+        let bad = scratch.write("name: lamp\nendpoints:\n  - deviceType: OnOffLigt\n", to: "bad.yaml")
+        let alone = try Program.run("simulate", bad, "--mdns", "off", "--json")
+        #expect(alone.code == 2)
+        #expect(alone.json?["error"]?["status"] == "BAD_REQUEST")
+        let simulator = try Program(["simulate", bad, "on-off-light", "--mdns", "off", "--json"])
+        let ready = try simulator.json()
+        #expect(ready["devices"]?.array?.count == 1)
+        simulator.signal(15)
+        let end = try simulator.finish()
+        #expect(end.code == 0)
+        #expect(end.errors.contains("bad.yaml:3"))
+    }
+}
