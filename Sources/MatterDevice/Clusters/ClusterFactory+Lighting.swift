@@ -2,6 +2,7 @@ import MatterModel
 
 extension ClusterFactory {
     static let lightingMakers: [ClusterID: Maker] = [
+        ColorControl.id: { ColorControlCluster(endpoint: $0, node: $1, configuration: $2) },
         LevelControl.id: { LevelControlCluster(endpoint: $0, node: $1, configuration: $2) },
         OnOff.id: { OnOffCluster(endpoint: $0, node: $1, configuration: $2) },
     ]

@@ -194,7 +194,14 @@ public final class LevelControlCluster: Cluster {
     private func levelMoved() { if let running { colorFollows(running) } }
 
     /// The colour temperature goes with the level, when the options couple them (Color Control, 3.2.6).
-    private func colorFollows(_ running: Running) {}
+    private func colorFollows(_ running: Running) {
+        guard running.couplesColor else { return }
+        let level = UInt8(clamping: running.transition.value(at: now))
+        node.cluster(ColorControlCluster.self, at: endpoint)?.follow(level: level)
+    }
+
+    /// The level while it moves and takes the colour temperature along; else nil.
+    var coupledLevel: UInt8? { running.flatMap { $0.couplesColor ? UInt8(clamping: $0.transition.value(at: now)) : nil } }
 
     // MARK: With On/Off
 
