@@ -13,15 +13,15 @@ import Testing
     private static func problems(_ cluster: any ClusterServer, _ features: UInt32) throws -> [String] {
         let definition = cluster.definition
         let commands = Set(definition.commands.filter { $0.direction == .request && cluster.command($0.id) != nil }.map(\.id))
-        let elements = MatterModel.ClusterElements(
-            attributes: Set(cluster.attributeIDs.filter { !MatterDevice.ClusterElements.isGlobal($0) }), acceptedCommands: commands,
+        let elements = ClusterElements(
+            attributes: Set(cluster.attributeIDs.filter { !ClusterShape.isGlobal($0) }), acceptedCommands: commands,
             events: Set(cluster.eventIDs))
         var problems = definition.conformanceProblems(features: features, elements: elements)
         let checker = ValueChecker(cluster: definition, features: features) { name in
             guard let id = definition.attribute(named: name)?.id, let attribute = cluster.attribute(id) else { return nil }
             return try? cluster.read(attribute, .local())
         }
-        for id in cluster.attributeIDs where !MatterDevice.ClusterElements.isGlobal(id) {
+        for id in cluster.attributeIDs where !ClusterShape.isGlobal(id) {
             let attribute = try #require(cluster.attribute(id))
             do throws(Status) {
                 try checker.check(cluster.read(attribute, .local()), of: attribute)
