@@ -19,6 +19,45 @@ extension Bench {
         if start { node.start() }
     }
 
+    /// A light of all colours that is on.
+    func makeColorLight(features: ColorControl.Feature = .all, attributes: [AttributeID: TLVValue] = [:], start: Bool = true) throws {
+        try makeLight(start: false)
+        try add(ColorControl.id, ClusterConfiguration(features: features.rawValue, attributes: attributes))
+        guard start else { return }
+        node.start()
+        try invoke(OnOff.On())
+    }
+
+    func color(_ attribute: AttributeID) throws -> UInt64? { try number(ColorControl.id, attribute) }
+    var hue: UInt64? { get throws { try color(ColorControl.Attributes.currentHue) } }
+    var enhancedHue: UInt64? { get throws { try color(ColorControl.Attributes.enhancedCurrentHue) } }
+    var saturation: UInt64? { get throws { try color(ColorControl.Attributes.currentSaturation) } }
+    var temperature: UInt64? { get throws { try color(ColorControl.Attributes.colorTemperatureMireds) } }
+    /// ColorMode and EnhancedColorMode.
+    var colorModes: [UInt64?] {
+        get throws { [try color(ColorControl.Attributes.colorMode), try color(ColorControl.Attributes.enhancedColorMode)] }
+    }
+
+    func moveToHue(_ hue: UInt8, _ direction: ColorControl.DirectionEnum = .shortest, tenths: UInt16 = 0) throws {
+        try invoke(
+            ColorControl.MoveToHue(hue: hue, direction: direction, transitionTime: tenths, optionsMask: [], optionsOverride: []))
+    }
+    func moveToTemperature(_ mireds: UInt16, tenths: UInt16 = 0, mask: UInt8 = 0, override: UInt8 = 0) throws {
+        try invoke(
+            ColorControl.MoveToColorTemperature(
+                colorTemperatureMireds: mireds, transitionTime: tenths, optionsMask: .init(rawValue: mask),
+                optionsOverride: .init(rawValue: override)))
+    }
+    func setLoop(
+        _ flags: ColorControl.UpdateFlagsBitmap, _ action: ColorControl.ColorLoopActionEnum = .deactivate,
+        direction: ColorControl.ColorLoopDirectionEnum = .decrement, time: UInt16 = 0, startHue: UInt16 = 0
+    ) throws {
+        try invoke(
+            ColorControl.ColorLoopSet(
+                updateFlags: flags, action: action, direction: direction, time: time, startHue: startHue, optionsMask: [],
+                optionsOverride: []))
+    }
+
     func add(_ cluster: ClusterID, _ configuration: ClusterConfiguration) throws {
         try add(cluster, at: 1, deviceTypes: [], configuration)
     }
@@ -73,4 +112,8 @@ final class Reports {
     var values: [TLVValue] = []
     var seconds: [Double] = []
     var numbers: [UInt64?] { values.map(\.unsigned) }
+}
+
+extension ColorControl.Feature {
+    static let all: Self = [.hueSaturation, .enhancedHue, .colorLoop, .xy, .colorTemperature]
 }

@@ -45,7 +45,9 @@ extension ColorControlCluster {
             let request = try Spec.MoveSaturation(tlv: fields)
             let way = try way(request.moveMode, rate: Int(request.rate))
             guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
-            if way == .stop { halt() } else {
+            if way == .stop {
+                halt()
+            } else {
                 hueAndSaturation([.saturation: course(.saturation, at: way.sign * Int(request.rate), within: 0...254)])
             }
         case Spec.Commands.stepSaturation:
@@ -134,7 +136,9 @@ extension ColorControlCluster {
             let way = try way(request.moveMode, rate: Int(request.rate))
             guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
             let range = range(request.colorTemperatureMinimumMireds, request.colorTemperatureMaximumMireds)
-            if way == .stop { halt() } else {
+            if way == .stop {
+                halt()
+            } else {
                 move(
                     [.temperature: course(.temperature, at: way.sign * Int(request.rate), within: range)], mode: .colorTemperatureMireds)
             }
@@ -273,7 +277,9 @@ extension ColorControlCluster: SceneableCluster {
     }
 
     public func recall(_ values: [(attribute: AttributeID, value: TLVValue)], over transition: Duration) {
-        func stored(_ attribute: AttributeID) -> Int? { values.last { $0.attribute == attribute }?.value.unsigned.map { Int(clamping: $0) } }
+        func stored(_ attribute: AttributeID) -> Int? {
+            values.last { $0.attribute == attribute }?.value.unsigned.map { Int(clamping: $0) }
+        }
         let attributes = Spec.Attributes.self
         if let direction = stored(attributes.colorLoopDirection) { set(attributes.colorLoopDirection, UInt8(clamping: direction).tlv) }
         if let time = stored(attributes.colorLoopTime) { set(attributes.colorLoopTime, UInt16(clamping: time).tlv) }

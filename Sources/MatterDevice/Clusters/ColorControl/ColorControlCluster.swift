@@ -115,7 +115,11 @@ public final class ColorControlCluster: Cluster {
             let startUp = value(Spec.Attributes.startUpColorTemperatureMireds).unsigned
             let temperature = startUp.map { Int(clamping: $0) } ?? number(Spec.Attributes.colorTemperatureMireds)
             store(.temperature, min(max(temperature, coolest), warmest))
-            if startUp != nil { set(mode: .colorTemperatureMireds) }
+            if startUp != nil {
+                // A light that shall start white does not go on looping.
+                set(mode: .colorTemperatureMireds)
+                set(Spec.Attributes.colorLoopActive, UInt16(0).tlv)
+            }
         }
         for quantity in ColorQuantity.allCases { reported[quantity] = number(quantity.attribute) }
         if number(Spec.Attributes.colorLoopActive) == 1 { runLoop(from: current(.enhancedHue)) }
