@@ -45,7 +45,7 @@ let layers: [[Target]] = [
         imports: [
             "MatterDevice", "MatterTransport", "MatterDiscovery", "HearthStore", "MatterInteraction", "MatterCredentials",
             "MatterModel", "MatterMessage", "MatterTLV", "HearthIO", "HearthTime",
-        ]),
+        ], tests: ["HomeTestKit"]),
     layer(
         "MatterSimulator",
         imports: [
@@ -58,7 +58,7 @@ let layers: [[Target]] = [
         imports: [
             "MatterInteraction", "MatterTransport", "MatterDiscovery", "MatterCredentials", "MatterModel", "MatterMessage",
             "MatterTLV", "MachineInterface", "HearthStore", "HearthIO", "HearthTime",
-        ]),
+        ], tests: ["HomeTestKit"]),
     layer(
         "HomeTestKit",
         imports: [

@@ -1,0 +1,101 @@
+import HearthTime
+import HomeTestKit
+import MatterController
+import MatterInteraction
+import MatterModel
+import MatterSimulator
+import MatterTLV
+import Testing
+
+/// Subscriptions survive the device's restarts; a short outage makes no noise, a long one is told once.
+@Suite struct SubscriptionTests {
+    private static let light = DeviceProfile(name: "lamp", endpoints: [.init(1, deviceTypes: [0x0100])])
+    private static let request = SubscribeRequest(
+        ReadSelection(attributes: [AttributePathPattern(1, OnOff.id, OnOff.Attributes.onOff)]), minimumInterval: 0, maximumInterval: 30)
+
+    /// What a subscriber heard, in words.
+    private final class Ears: Sendable {
+        private let stored = Locked<[String]>([])
+        var heard: [String] { stored.withLock { $0 } }
+        func hear(_ update: SubscriptionUpdate) {
+            let word =
+                switch update {
+                case .report(let attributes, _):
+                    if case .value(_, let value)? = attributes.first?.outcome { value.boolean == true ? "on" : "off" } else { "nothing" }
+                case .lost: "lost"
+                case .restored: "restored"
+                case .ended: "ended"
+                }
+            stored.withLock { $0.append(word) }
+        }
+    }
+
+    private static func subscribe(_ home: VirtualHome) async throws -> Ears {
+        try await home.pair("lamp")
+        let ears = Ears()
+        _ = try await home.controller.subscribe("lamp", request) { ears.hear($0) }
+        return ears
+    }
+
+    @Test func changesAreHeard() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            let ears = try await Self.subscribe(home)
+            try await home.invoke("lamp", OnOff.On())
+            try await home.advance(by: .seconds(1))
+            try await home.device("lamp").set(OnOff.id, OnOff.Attributes.onOff, to: .boolean(false))
+            try await home.advance(by: .seconds(1))
+            #expect(ears.heard == ["on", "off"])
+        }
+    }
+
+    @Test(arguments: VirtualHome.Link.allCases) func aShortOutageMakesNoNoise(_ link: VirtualHome.Link) async throws {
+        var options = VirtualHome.Options()
+        options.link = link
+        try await VirtualHome.run(Self.light, options: options) { home in
+            let ears = try await Self.subscribe(home)
+            try await home.device("lamp").kill()
+            try await home.advance(by: .seconds(2))
+            try await home.device("lamp").start()
+            try await home.advance(by: .seconds(2))
+            // The values come again with the new subscription, and no word of the outage.
+            #expect(!ears.heard.contains("lost"))
+            #expect(ears.heard == ["off"])
+            try await home.invoke("lamp", OnOff.On())
+            try await home.advance(by: .seconds(1))
+            #expect(ears.heard.last == "on")
+        }
+    }
+
+    @Test func aLongOutageIsToldOnce() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            let ears = try await Self.subscribe(home)
+            try await home.device("lamp").kill()
+            try await home.advance(by: .seconds(300))
+            #expect(ears.heard == ["lost"])
+            try await home.device("lamp").start()
+            try await home.advance(by: .seconds(2))
+            #expect(ears.heard == ["lost", "off", "restored"])
+        }
+    }
+
+    @Test func aDeviceThatFallsSilentIsNoticed() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            let ears = try await Self.subscribe(home)
+            try await home.device("lamp").fault("offline")
+            try await home.advance(by: .seconds(60))
+            #expect(ears.heard == ["lost"])
+        }
+    }
+
+    @Test func unsubscribingEndsIt() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            try await home.pair("lamp")
+            let ears = Ears()
+            let (number, _) = try await home.controller.subscribe("lamp", Self.request) { ears.hear($0) }
+            try await home.controller.unsubscribe(number)
+            try await home.invoke("lamp", OnOff.On())
+            try await home.advance(by: .seconds(5))
+            #expect(ears.heard.isEmpty)
+        }
+    }
+}
