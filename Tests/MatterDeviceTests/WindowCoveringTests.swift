@@ -156,7 +156,8 @@ import Testing
             try bench.invoke(Spec.DownOrClose())
             try await bench.advance(.milliseconds(3300))
             try bench.restart { node in
-                let made = try #require(ClusterFactory.make(Spec.id, endpoint: 1, node: node, configuration: Self.configuration()))
+                let made = try #require(
+                    ClusterFactory.make(Spec.id, endpoint: 1, node: node, configuration: Self.configuration()))
                 node.add(EndpointServer(id: 1, deviceTypes: [], clusters: [made]))
             }
             #expect(try Self.number(bench, Ids.currentPositionLiftPercent100ths) == 3300)
@@ -186,7 +187,9 @@ import Testing
     }
 
     @Test func absolutePositionsLieBetweenTheInstalledLimits() async throws {
-        let limits: [AttributeID: TLVValue] = [Ids.installedOpenLimitLift: .unsigned(100), Ids.installedClosedLimitLift: .unsigned(300)]
+        let limits: [AttributeID: TLVValue] = [
+            Ids.installedOpenLimitLift: .unsigned(100), Ids.installedClosedLimitLift: .unsigned(300),
+        ]
         try await Self.run(Self.configuration([.lift, .positionAwareLift, .absolutePosition], limits)) { bench in
             #expect(try Self.number(bench, Ids.currentPositionLift) == 100)
             #expect(try Self.number(bench, Ids.physicalClosedLimitLift) == 300)
@@ -287,7 +290,8 @@ import Testing
 /// What is wrong with what a cluster declares, by its definition.
 func conformanceProblems(_ cluster: Cluster) -> [String] {
     let elements = MatterModel.ClusterElements(
-        attributes: Set(cluster.attributeIDs.filter { $0.rawValue < 0xFFF0 }), acceptedCommands: Set(cluster.elements.acceptedCommandIDs),
+        attributes: Set(cluster.attributeIDs.filter { $0.rawValue < 0xFFF0 }),
+        acceptedCommands: Set(cluster.elements.acceptedCommandIDs),
         generatedCommands: Set(cluster.elements.generatedCommandIDs), events: Set(cluster.eventIDs))
     return cluster.definition.conformanceProblems(features: cluster.features, elements: elements)
 }

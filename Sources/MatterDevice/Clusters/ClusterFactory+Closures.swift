@@ -2,7 +2,8 @@ import MatterModel
 
 extension ClusterFactory {
     static let closureMakers: [ClusterID: Maker] = [
-        WindowCovering.id: { WindowCoveringCluster(endpoint: $0, node: $1, configuration: $2) }
+        DoorLock.id: { DoorLockCluster(endpoint: $0, node: $1, configuration: $2) },
+        WindowCovering.id: { WindowCoveringCluster(endpoint: $0, node: $1, configuration: $2) },
     ]
 
     static let closureParameters: [ClusterID: [ClusterParameter]] = [

@@ -70,7 +70,7 @@ public final class WindowCoveringCluster: Cluster {
         return 0
     }
 
-    private func isPositionAware(_ kind: CoveringAxis.Kind) -> Bool {
+    func isPositionAware(_ kind: CoveringAxis.Kind) -> Bool {
         hasFeature((kind == .lift ? Feature.positionAwareLift : .positionAwareTilt).rawValue)
     }
 
@@ -113,7 +113,9 @@ public final class WindowCoveringCluster: Cluster {
             (Spec.Attributes.physicalClosedLimitLift, Spec.Attributes.installedClosedLimitLift),
             (Spec.Attributes.physicalClosedLimitTilt, Spec.Attributes.installedClosedLimitTilt),
         ]
-        for (physical, installed) in closedLimits where configuration.attributes[physical] == nil { set(physical, value(installed)) }
+        for (physical, installed) in closedLimits where configuration.attributes[physical] == nil {
+            set(physical, value(installed))
+        }
         updateConfigStatus()
     }
 
@@ -126,7 +128,7 @@ public final class WindowCoveringCluster: Cluster {
 
     var kinds: [CoveringAxis.Kind] { (lift == nil ? [] : [.lift]) + (tilt == nil ? [] : [.tilt]) }
     func axis(_ kind: CoveringAxis.Kind) -> CoveringAxis? { kind == .lift ? lift : tilt }
-    private func change(_ kind: CoveringAxis.Kind, _ body: (inout CoveringAxis) -> Void) {
+    func change(_ kind: CoveringAxis.Kind, _ body: (inout CoveringAxis) -> Void) {
         if kind == .lift, var axis = lift {
             body(&axis)
             lift = axis
@@ -137,7 +139,7 @@ public final class WindowCoveringCluster: Cluster {
     }
 
     private var mode: Spec.ModeBitmap { Spec.ModeBitmap(rawValue: UInt8(clamping: value(Spec.Attributes.mode).unsigned ?? 0)) }
-    private var safety: Spec.SafetyStatusBitmap {
+    var safety: Spec.SafetyStatusBitmap {
         Spec.SafetyStatusBitmap(rawValue: UInt16(clamping: value(Spec.Attributes.safetyStatus).unsigned ?? 0))
     }
 
@@ -183,7 +185,7 @@ public final class WindowCoveringCluster: Cluster {
         return closed >= open ? open + (closed - open) * share / 10000 : open - (open - closed) * share / 10000
     }
 
-    private func relative(_ absolute: UInt16, _ ids: Attributes) -> UInt16 {
+    func relative(_ absolute: UInt16, _ ids: Attributes) -> UInt16 {
         let (open, closed) = limits(ids)
         guard open != closed else { return 0 }
         let value = min(max(UInt64(absolute), min(open, closed)), max(open, closed))
@@ -192,7 +194,7 @@ public final class WindowCoveringCluster: Cluster {
     }
 
     /// Makes position and target known as they are now.
-    private func publish(_ kind: CoveringAxis.Kind) {
+    func publish(_ kind: CoveringAxis.Kind) {
         store(kind)
         guard isPositionAware(kind), let axis = axis(kind) else { return }
         set(Attributes(kind).target, .unsigned(UInt64(axis.target)))
@@ -207,7 +209,7 @@ public final class WindowCoveringCluster: Cluster {
         }
     }
 
-    private func publishStatus() {
+    func publishStatus() {
         var status = Spec.OperationalStatusBitmap(rawValue: 0)
         status.lift = lift?.movement ?? 0
         status.tilt = tilt?.movement ?? 0
@@ -232,7 +234,7 @@ public final class WindowCoveringCluster: Cluster {
 
     // MARK: Motion
 
-    private func go(_ kind: CoveringAxis.Kind, to target: UInt16) {
+    func go(_ kind: CoveringAxis.Kind, to target: UInt16) {
         guard let before = axis(kind) else { return }
         cancel(before.motion?.timer)
         var duration: Duration?
@@ -265,24 +267,24 @@ public final class WindowCoveringCluster: Cluster {
         if isBlocked { set(Spec.Attributes.safetyStatus, safety.union(.obstacleDetected).tlv) }
     }
 
-    private func halt(_ kind: CoveringAxis.Kind) {
+    func halt(_ kind: CoveringAxis.Kind) {
         cancel(axis(kind)?.motion?.timer)
         change(kind) { $0.stop(at: node.environment.now) }
         publish(kind)
     }
 
-    private func haltAll() {
+    func haltAll() {
         for kind in kinds { halt(kind) }
         publishStatus()
     }
 
     /// Bits of SafetyStatus with which nothing moves.
-    private static let preventing: Spec.SafetyStatusBitmap = [
+    static let preventing: Spec.SafetyStatusBitmap = [
         .remoteLockout, .failedCommunication, .thermalProtection, .power, .stopInput, .motorJammed, .hardwareFailure, .protection,
     ]
 
     /// Whether commands may move the covering (Matter Application Clusters, 5.3.6.8 and 5.3.6.15).
-    private func checkMayMove() throws(Status) {
+    func checkMayMove() throws(Status) {
         if mode.contains(.maintenanceMode) { throw Status(.busy, "the covering is in maintenance mode") }
         if mode.contains(.calibrationMode) { throw Status(.failure, "the covering is in calibration mode") }
         if !safety.isDisjoint(with: Self.preventing) { throw Status(.failure, "SafetyStatus prevents motion") }
@@ -299,7 +301,7 @@ public final class WindowCoveringCluster: Cluster {
         }
     }
 
-    private func setObstacle(_ obstacle: CoveringAxis.Obstacle?) {
+    func setObstacle(_ obstacle: CoveringAxis.Obstacle?) {
         change(.lift) { $0.obstacle = obstacle }
         if let axis = lift, axis.isMoving { go(.lift, to: axis.target) }
     }
@@ -314,8 +316,10 @@ public final class WindowCoveringCluster: Cluster {
         case Spec.Commands.upOrOpen: for kind in kinds { go(kind, to: 0) }
         case Spec.Commands.downOrClose: for kind in kinds { go(kind, to: CoveringAxis.closed) }
         case Spec.Commands.stopMotion: haltAll()
-        case Spec.Commands.goToLiftPercentage: try go(.lift, percent100ths: Spec.GoToLiftPercentage(tlv: fields).liftPercent100thsValue)
-        case Spec.Commands.goToTiltPercentage: try go(.tilt, percent100ths: Spec.GoToTiltPercentage(tlv: fields).tiltPercent100thsValue)
+        case Spec.Commands.goToLiftPercentage:
+            try go(.lift, percent100ths: Spec.GoToLiftPercentage(tlv: fields).liftPercent100thsValue)
+        case Spec.Commands.goToTiltPercentage:
+            try go(.tilt, percent100ths: Spec.GoToTiltPercentage(tlv: fields).tiltPercent100thsValue)
         case Spec.Commands.goToLiftValue: try go(.lift, absolute: Spec.GoToLiftValue(tlv: fields).liftValue)
         case Spec.Commands.goToTiltValue: try go(.tilt, absolute: Spec.GoToTiltValue(tlv: fields).tiltValue)
         default: throw Status(.unsupportedCommand)
@@ -353,73 +357,12 @@ public final class WindowCoveringCluster: Cluster {
         if attribute.id == Spec.Attributes.mode { modeChanged() }
     }
 
-    private func modeChanged() {
+    func modeChanged() {
         updateConfigStatus()
         if !mode.isDisjoint(with: [.calibrationMode, .maintenanceMode]) { haltAll() }
     }
 
-    // MARK: By hand
-
     public override func setLocally(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) {
-        for kind in kinds {
-            let ids = Attributes(kind)
-            guard [ids.current, ids.currentPercentage, ids.currentValue, ids.target].contains(attribute.id) else { continue }
-            guard let number = value.unsigned.map({ UInt16(clamping: $0) }) else { throw Status(.constraintError, "a position is wanted") }
-            let isPercentage = attribute.id == ids.currentPercentage
-            let position =
-                attribute.id == ids.currentValue ? relative(number, ids) : isPercentage ? min(number, 100) * 100 : number
-            guard position <= CoveringAxis.closed else { throw Status(.constraintError, "more than 100 %") }
-            if attribute.id == ids.target { return go(kind, to: position) }
-            cancel(axis(kind)?.motion?.timer)
-            change(kind) { $0.put(at: position) }
-            publish(kind)
-            return publishStatus()
-        }
-        switch attribute.id {
-        case Spec.Attributes.operationalStatus: throw Status(.constraintError, "it follows the motion")
-        case Spec.Attributes.mode:
-            set(attribute.id, value)
-            modeChanged()
-        case Spec.Attributes.safetyStatus:
-            let old = safety
-            set(attribute.id, value)
-            safetyChanged(from: old)
-        default: set(attribute.id, value)
-        }
-    }
-
-    private func safetyChanged(from old: Spec.SafetyStatusBitmap) {
-        if safety.contains(.obstacleDetected), !old.contains(.obstacleDetected), let axis = lift {
-            let place = axis.position(at: node.environment.now)
-            change(.lift) { $0.obstacle = CoveringAxis.Obstacle(position: place, blocksClosing: axis.movement != 1) }
-            halt(.lift)
-            publishStatus()
-        } else if !safety.contains(.obstacleDetected), old.contains(.obstacleDetected) {
-            setObstacle(nil)
-        }
-        if !safety.isDisjoint(with: Self.preventing) { haltAll() }
-    }
-}
-
-// MARK: - Scenes
-
-extension WindowCoveringCluster: SceneableCluster {
-    public func sceneValues() -> [(attribute: AttributeID, value: TLVValue)] {
-        kinds.compactMap { kind in
-            guard isPositionAware(kind), let axis = axis(kind) else { return nil }
-            return (Attributes(kind).target, .unsigned(UInt64(axis.target)))
-        }
-    }
-
-    /// The motors have one speed; the transition time has no say.
-    public func recall(_ values: [(attribute: AttributeID, value: TLVValue)], over transition: Duration) {
-        guard (try? checkMayMove()) != nil else { return }
-        for kind in kinds where isPositionAware(kind) {
-            let ids = Attributes(kind)
-            let wanted =
-                values.first { $0.attribute == ids.target || $0.attribute == ids.current }?.value.unsigned
-                ?? values.first { $0.attribute == ids.currentPercentage }?.value.unsigned.map { min($0, 100) * 100 }
-            if let wanted { go(kind, to: UInt16(clamping: min(wanted, UInt64(CoveringAxis.closed)))) }
-        }
+        try setByHand(attribute, value)
     }
 }
