@@ -185,4 +185,45 @@ import Testing
             #expect(bench.node.endpoint(0)?.cluster(Network.id)?.command(Network.Commands.scanNetworks) == nil)
         }
     }
+
+    /// A figure that changes at the device.
+    private static func set(_ bench: Bench, _ cluster: ClusterID, _ attribute: AttributeID, _ value: UInt64) throws {
+        let server = try #require(bench.node.endpoint(1)?.cluster(cluster) as? Cluster)
+        let definition = try #require(server.attribute(attribute))
+        try server.setLocally(definition, .unsigned(value))
+    }
+
+    @Test func countersAndWatermarksCanBeReset() async throws {
+        try await Bench.run { bench in
+            typealias Ethernet = EthernetNetworkDiagnostics
+            typealias Software = SoftwareDiagnostics
+            try bench.add(Ethernet.id, .init(features: Ethernet.Feature([.packetCounts, .errorCounts]).rawValue))
+            let thread = Software.ThreadMetricsStruct(id: 1, stackFreeCurrent: 300, stackFreeMinimum: 100)
+            try bench.add(
+                Software.id,
+                .init(
+                    features: Software.Feature.watermarks.rawValue,
+                    attributes: [
+                        Software.Attributes.currentHeapUsed: .unsigned(50), Software.Attributes.threadMetrics: [thread].tlv,
+                    ]))
+            bench.node.start()
+            try Self.set(bench, Ethernet.id, Ethernet.Attributes.packetRxCount, 7)
+            try await bench.advance(.milliseconds(1500))
+            #expect(try bench.read(Ethernet.id, Ethernet.Attributes.packetRxCount) == .unsigned(7))
+            #expect(try bench.read(Ethernet.id, Ethernet.Attributes.timeSinceReset) == .unsigned(1500))
+            try bench.invoke(Ethernet.ResetCounts())
+            #expect(try bench.read(Ethernet.id, Ethernet.Attributes.packetRxCount) == .unsigned(0))
+            #expect(try bench.read(Ethernet.id, Ethernet.Attributes.timeSinceReset) == .unsigned(0))
+
+            let mark = Software.Attributes.currentHeapHighWatermark
+            #expect(try bench.read(Software.id, mark) == .unsigned(50))
+            try Self.set(bench, Software.id, Software.Attributes.currentHeapUsed, 80)
+            try Self.set(bench, Software.id, Software.Attributes.currentHeapUsed, 60)
+            #expect(try bench.read(Software.id, mark) == .unsigned(80))
+            try bench.invoke(Software.ResetWatermarks())
+            #expect(try bench.read(Software.id, mark) == .unsigned(60))
+            let threads = try [Software.ThreadMetricsStruct](tlv: bench.read(Software.id, Software.Attributes.threadMetrics))
+            #expect(threads.map(\.stackFreeMinimum) == [300])
+        }
+    }
 }
