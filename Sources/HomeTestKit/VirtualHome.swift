@@ -47,13 +47,14 @@ public struct VirtualHome: Sendable {
     /// - Throws: what `body` throws, or why the home could not be made.
     public static func run<Result: Sendable>(
         _ profiles: DeviceProfile..., options: Options = Options(),
-        body: @escaping @Sendable (VirtualHome) async throws -> Result
+        body: @escaping @Sendable @concurrent (VirtualHome) async throws -> Result
     ) async throws -> Result {
         try await run(profiles, options: options, body: body)
     }
 
     public static func run<Result: Sendable>(
-        _ profiles: [DeviceProfile], options: Options = Options(), body: @escaping @Sendable (VirtualHome) async throws -> Result
+        _ profiles: [DeviceProfile], options: Options = Options(),
+        body: @escaping @Sendable @concurrent (VirtualHome) async throws -> Result
     ) async throws -> Result {
         var limits = Timeline.Limits()
         limits.hold = options.patience

@@ -1,0 +1,123 @@
+import Glibc
+import HearthStore
+import HearthTime
+import MatterDevice
+import Testing
+
+@testable import MatterNode
+
+/// One commit a turn, answers after it, and nothing acknowledged that is not stored.
+@Suite struct StoreHubTests {
+    /// A folder that is gone after the test.
+    private final class Folder {
+        let path: String
+        init() {
+            var template = Array("/tmp/hearth-store-XXXXXX".utf8CString)
+            path = template.withUnsafeMutableBufferPointer { buffer in
+                buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) } ?? ""
+            }
+        }
+        deinit { _ = system("rm -rf '\(path)'") }
+    }
+
+    /// What happened, from closures of the timeline's thread.
+    private final class Notes { var lines: [String] = [] }
+
+    private func onTimeline(_ body: @Sendable @concurrent (Timeline) async throws -> Void) async throws {
+        let timeline = Timeline(mode: .manual)
+        defer { timeline.shutdown() }
+        try await timeline.run { try await body(timeline) }
+    }
+
+    @Test func anAnswerWaitsForTheCommit() async throws {
+        try await onTimeline { timeline in
+            let hub = try StoreHub(inMemoryOn: timeline)
+            let notes = Notes()
+            let store = hub.store(for: "lamp")
+            hub.whenStored { notes.lines.append("nothing to wait for") }
+            #expect(notes.lines == ["nothing to wait for"])
+            timeline.after(.zero) {
+                store.put([1], for: "a")
+                hub.whenStored { notes.lines.append("stored") }
+                notes.lines.append("turn")
+            }
+            try await timeline.advance(by: .zero)
+            #expect(notes.lines == ["nothing to wait for", "turn", "stored"])
+            hub.close()
+        }
+    }
+
+    @Test func whatWasPutIsReadAtOnceAndAfterARestart() async throws {
+        let folder = Folder()
+        let path = folder.path
+        try await onTimeline { timeline in
+            let hub = try StoreHub(folder: path, durable: false, holder: "test", timeline: timeline)
+            let store = hub.store(for: "lamp")
+            store.put([1, 2], for: "attribute/1")
+            store.put([3], for: "attribute/2")
+            store.put([4], for: "other")
+            store.remove("attribute/2")
+            #expect(store.value(for: "attribute/1") == [1, 2])
+            #expect(store.keys(withPrefix: "attribute/") == ["attribute/1"])
+            #expect(hub.store(for: "lock").value(for: "attribute/1") == nil)
+            hub.close()
+        }
+        try await onTimeline { timeline in
+            let hub = try StoreHub(folder: path, durable: true, holder: "test", timeline: timeline)
+            let store = hub.store(for: "lamp")
+            #expect(store.keys(withPrefix: "") == ["attribute/1", "other"])
+            #expect(store.value(for: "attribute/1") == [1, 2])
+            hub.forget("lamp")
+            #expect(store.keys(withPrefix: "").isEmpty)
+            store.put([9], for: "new")
+            hub.close()
+        }
+        try await onTimeline { timeline in
+            let hub = try StoreHub(folder: path, durable: false, holder: "test", timeline: timeline)
+            #expect(hub.store(for: "lamp").keys(withPrefix: "") == ["new"])
+            hub.close()
+        }
+    }
+
+    @Test func aFullDiskHoldsAnswersBackUntilThereIsRoom() async throws {
+        try await onTimeline { timeline in
+            let migration = KeyValueTable.migration("entries")
+            let folder = Folder()
+            let database = try Database(
+                path: folder.path + "/full.sqlite", applicationID: 1, migrations: [migration],
+                options: StoreOptions(access: .shared, maximumPages: 16))
+            let hub = try StoreHub(database, timeline: timeline)
+            let notes = Notes()
+            hub.onTrouble = { notes.lines.append($0 == nil ? "room again" : "trouble") }
+            let store = hub.store(for: "lamp")
+            timeline.after(.zero) {
+                store.put([UInt8](repeating: 7, count: 200_000), for: "large")
+                hub.whenStored { notes.lines.append("acknowledged") }
+            }
+            try await timeline.advance(by: .zero)
+            #expect(notes.lines == ["trouble"])
+            #expect(hub.trouble != nil)
+            // The device itself goes on with what it knows.
+            #expect(store.value(for: "large")?.count == 200_000)
+            // Somebody makes room: the large value is not wanted any more.
+            timeline.after(.zero) { store.put([1], for: "large") }
+            try await timeline.advance(by: .seconds(2))
+            #expect(notes.lines == ["trouble", "room again", "acknowledged"])
+            hub.close()
+        }
+    }
+
+    @Test func aFolderInUseNamesItsHolder() async throws {
+        let folder = Folder()
+        let path = folder.path
+        try await onTimeline { timeline in
+            let hub = try StoreHub(folder: path, durable: false, holder: "hearth simulate test", timeline: timeline)
+            #expect {
+                _ = try StoreHub(folder: path, durable: false, holder: "second", timeline: timeline)
+            } throws: { error in
+                "\(error)".contains("hearth simulate test")
+            }
+            hub.close()
+        }
+    }
+}
