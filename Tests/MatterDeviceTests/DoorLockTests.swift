@@ -26,7 +26,7 @@ enum Locks {
             Ids.wrongCodeEntryLimit: .unsigned(3), Ids.userCodeTemporaryDisableTime: .unsigned(10),
         ]
         values.merge(attributes) { $1 }
-        let present = ClusterElements.of(Spec.definition, features: features.rawValue).attributes
+        let present = ClusterShape.of(Spec.definition, features: features.rawValue).attributes
         return ClusterConfiguration(
             features: features.rawValue, attributes: values.filter { present[$0.key] != nil || attributes[$0.key] != nil },
             parameters: ["users": .array(users)])
