@@ -289,7 +289,7 @@ import Testing
 
 /// What is wrong with what a cluster declares, by its definition.
 func conformanceProblems(_ cluster: Cluster) -> [String] {
-    let elements = MatterModel.ClusterElements(
+    let elements = ClusterElements(
         attributes: Set(cluster.attributeIDs.filter { $0.rawValue < 0xFFF0 }),
         acceptedCommands: Set(cluster.elements.acceptedCommandIDs),
         generatedCommands: Set(cluster.elements.generatedCommandIDs), events: Set(cluster.eventIDs))
