@@ -12,9 +12,11 @@ let profilesCommand = Command(
     arguments: [
         .positional(
             "file", help: "A profile or fleet to check; without it those that are found", arity: .any, completion: .files),
+        .flag("schema", help: "Print the JSON schema of profiles and fleets, for editors"),
         HomeOptions.json,
     ],
     run: { arguments, terminal in
+        if arguments.flag("schema") { return terminal.line(ProfileSchema.json.text(indented: true)) }
         let library = ProfileLibrary.standard()
         let given = arguments.texts("file")
         let checked = (given.isEmpty ? library.files() : given).map { ProfileCheck($0, library) }
