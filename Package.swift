@@ -79,7 +79,9 @@ let tools: [Target] = [
             "MatterCredentials", "MatterInteraction", "MatterTransport", "MatterMessage", "MatterModel", "MatterTLV",
             "MachineInterface", "HearthStore", "HearthIO", "HearthTime", "CQREncode",
         ], swiftSettings: settings),
-    .testTarget(name: "EndToEndTests", dependencies: ["hearth", "HomeTestKit", "MatterModel", "MatterTLV"], swiftSettings: settings),
+    .testTarget(
+        name: "EndToEndTests", dependencies: ["hearth", "HomeTestKit", "MatterModel", "MatterTLV", "HearthTime"],
+        exclude: ["ProtocolClient"], swiftSettings: settings),
     .testTarget(name: "ConformanceTests", dependencies: ["HomeTestKit", "MatterModel", "MatterTLV"], swiftSettings: settings),
 ]
 
