@@ -27,6 +27,8 @@ public final class OnOffCluster: Cluster {
     private var onEnd: ModelInstant?
     private var offWaitEnd: ModelInstant?
     private var timer: Token?
+    /// A recalled scene switches off at the end of its transition.
+    private var sceneTimer: Token?
 
     public init(endpoint: EndpointID, node: DeviceNode, configuration: ClusterConfiguration = .init()) {
         super.init(Spec.definition, endpoint: endpoint, node: node, configuration: configuration)
@@ -65,6 +67,8 @@ public final class OnOffCluster: Cluster {
 
     /// Switches on or off, with what the specification ties to it.
     public func set(on: Bool, by cause: Cause) {
+        cancel(sceneTimer)
+        sceneTimer = nil
         if on { turnOn(cause) } else { turnOff(cause) }
     }
 
@@ -236,7 +240,14 @@ extension OnOffCluster: SceneableCluster {
 
     public func recall(_ values: [(attribute: AttributeID, value: TLVValue)], over transition: Duration) {
         for entry in values where entry.attribute == Spec.Attributes.onOff {
-            set(on: entry.value == .boolean(true) || (entry.value.unsigned ?? 0) != 0, by: .scene)
+            let on = entry.value == .boolean(true)
+            if on || transition == .zero || !isOn {
+                set(on: on, by: .scene)
+            } else {
+                // Off at the end, so that the fading can be seen.
+                cancel(sceneTimer)
+                sceneTimer = after(transition) { [weak self] in self?.set(on: false, by: .scene) }
+            }
         }
     }
 }
