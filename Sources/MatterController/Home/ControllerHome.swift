@@ -128,11 +128,19 @@ public final class ControllerHome {
         var batch = WriteBatch()
         batch.delete("device", Self.key(node))
         try table.commit(batch)
+        backup()
+    }
+
+    /// A copy to fall back on, after a device came or went. The store is small, so that this takes a moment only; a home without a fresh
+    /// copy is no reason to fail what has succeeded.
+    private func backup() {
+        guard database.path != nil else { return }
+        do { try database.backup() } catch { Log.controller.warning("the home has no fresh backup: \(error)") }
     }
 
     /// Saves a new device under a name that no other has: `lamp`, `lamp 2`, `lamp 3`.
     func add(_ device: PairedDevice) throws -> PairedDevice {
-        try database.transaction {
+        let added = try database.transaction {
             var device = device
             let taken = Set(try devices().filter { $0.nodeID != device.nodeID }.map { $0.name.lowercased() })
             let base = device.name
@@ -144,6 +152,8 @@ public final class ControllerHome {
             try save(device)
             return device
         }
+        backup()
+        return added
     }
 
     private static func key(_ node: NodeID) -> String {

@@ -17,8 +17,7 @@ public struct MachineError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Where a pairing failed.
     public var stage: PairingStage?
 
-    public init(_ status: String, _ message: String, code: UInt8? = nil, clusterStatus: UInt8? = nil, stage: PairingStage? = nil)
-    {
+    public init(_ status: String, _ message: String, code: UInt8? = nil, clusterStatus: UInt8? = nil, stage: PairingStage? = nil) {
         (self.status, self.message, self.code, self.clusterStatus, self.stage) = (status, message, code, clusterStatus, stage)
     }
 

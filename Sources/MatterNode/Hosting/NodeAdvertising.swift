@@ -44,7 +44,7 @@ final class NodeAdvertising {
         let service = CommissionableService(
             discriminator: parameters.discriminator, vendor: identity.vendorID, product: identity.productID,
             mode: window.mode == .enhanced ? .enhanced : .basic, deviceType: identity.primaryDeviceType,
-            deviceName: Self.clipped(deviceName, to: 32), pairingHint: 1 << 5)
+            deviceName: deviceName.clipped(toBytes: 32), pairingHint: 1 << 5)
         do throws(DiscoveryError) {
             let record = try service.record(instance: instance, port: port, host: services.advertisedHost)
             if let commissionable {
@@ -104,12 +104,5 @@ final class NodeAdvertising {
         for known in operational.values.sorted(by: { $0.instance < $1.instance }) { known.advertisement.withdraw() }
         operational = [:]
         unestablished = []
-    }
-
-    /// At most `count` bytes of UTF-8, cut between characters.
-    static func clipped(_ text: String, to count: Int) -> String {
-        var text = text
-        while text.utf8.count > count { text.removeLast() }
-        return text
     }
 }

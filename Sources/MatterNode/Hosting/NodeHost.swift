@@ -160,6 +160,7 @@ public final class NodeHost: DeviceHost {
     public func fabricsChanged() {
         let present = Set(node.commissioning.fabrics.fabrics.map(\.index))
         identities = identities.filter { present.contains($0.key) }
+        services.hub.backupSoon()
         advertise()
     }
 

@@ -27,8 +27,14 @@ public final class StoreHub {
     private var isCommitPlanned = false
     private var retry: Token?
 
+    private var backupTimer: Token?
+    private var hourly: Token?
+
     /// How long a store that refuses is left alone.
     static let retryInterval: Duration = .seconds(1)
+    /// How long a backup waits for more changes.
+    static let backupDelay: Duration = .seconds(1)
+    static let backupInterval: Duration = .seconds(3600)
 
     /// Opens the store in `folder` for one process. - Throws: `StoreError`, with who holds the folder when another process does.
     public convenience init(folder: String, durable: Bool, holder: String, timeline: Timeline) throws {
@@ -47,6 +53,8 @@ public final class StoreHub {
     init(_ database: Database, timeline: Timeline) throws {
         (self.database, self.timeline) = (database, timeline)
         table = try KeyValueTable(database)
+        // An in-memory store needs none, and its home in virtual time no timers.
+        if database.path != nil { planBackup() }
     }
 
     /// The memory of one node; `namespace` is its name in the store.
@@ -68,12 +76,33 @@ public final class StoreHub {
 
     /// Commits what is open and ends the use of the file.
     public func close() {
+        for timer in [retry, backupTimer, hourly] { if let timer { timeline.cancel(timer) } }
+        (retry, backupTimer, hourly) = (nil, nil, nil)
         commit()
         database.close()
     }
 
-    /// A copy to fall back on; the work is done off the loop.
-    public func backup() { database.requestBackup() }
+    /// A copy to fall back on, made soon: changes that come together share one. The work is done off the loop.
+    public func backupSoon() {
+        guard database.path != nil, backupTimer == nil else { return }
+        backupTimer = timeline.after(Self.backupDelay) { [weak self] in
+            guard let self else { return }
+            backupTimer = nil
+            database.requestBackup { result in
+                if case .failure(let error) = result { Log.node.warning("the state has no fresh backup: \(error)") }
+            }
+            planBackup()
+        }
+    }
+
+    /// The hourly backup.
+    private func planBackup() {
+        if let hourly { timeline.cancel(hourly) }
+        hourly = timeline.after(Self.backupInterval) { [weak self] in
+            self?.hourly = nil
+            self?.backupSoon()
+        }
+    }
 
     // MARK: For the nodes' stores
 

@@ -35,8 +35,17 @@ final class SimulatedDevice {
         self.journal = journal
         origin = services.timeline.origin("device \(name)")
         store = services.hub.store(for: name)
+        Self.skipEventNumbers(in: store, after: services.hub)
         let made = try Self.birth(profile, index: index, port: port, seed: seed, store: store)
         (setup, pairing, self.port) = (made.setup, made.pairing, made.port)
+    }
+
+    /// A store that was replaced by its backup knows an older boundary of event numbers than peers have seen: they go on well above it.
+    private static func skipEventNumbers(in store: any DeviceStore, after hub: StoreHub) {
+        guard hub.recovery != nil, let bytes = store.value(for: "event-boundary"),
+            let boundary = try? TLVValue(decoding: bytes).unsigned
+        else { return }
+        store.put(TLVValue.unsigned(boundary &+ 0x100_0000).encoded(), for: "event-boundary")
     }
 
     // MARK: What a device keeps from its making
@@ -100,7 +109,7 @@ final class SimulatedDevice {
         let identity = DeviceIdentity(
             vendorID: profile.vendorID, vendorName: profile.vendorName, productID: profile.productID, productName: profile.productName,
             serialNumber: profile.serialNumber ?? Self.serial(name, seed), uniqueID: Self.serial(name + "/unique", seed),
-            nodeLabel: clipped(name, to: 32), pairing: pairing, primaryDeviceType: profile.endpoints.first?.deviceTypes.first)
+            nodeLabel: name.clipped(toBytes: 32), pairing: pairing, primaryDeviceType: profile.endpoints.first?.deviceTypes.first)
         node.addRootEndpoint(identity: identity, attestation: attestation, configurations: profile.root)
         for endpoint in profile.endpoints { node.add(EndpointBuilder.build(endpoint, on: node)) }
 
@@ -163,13 +172,6 @@ extension SimulatedDevice: FaultTarget {
         do { try start() } catch { Log.simulator.error("\(name) does not come back: \(error)") }
     }
     func endSessions() { host?.abortSessions() }
-}
-
-/// At most `count` bytes of UTF-8, cut between characters.
-func clipped(_ text: String, to count: Int) -> String {
-    var text = text
-    while text.utf8.count > count { text.removeLast() }
-    return text
 }
 
 extension Log {

@@ -148,7 +148,8 @@ public enum ProfileSchema {
     private static func kind(_ kind: ClusterParameter.Kind) -> JSONValue {
         switch kind {
         case .boolean: return ["type": "boolean"]
-        case .unsigned(let range): return ["type": "integer", "minimum": JSONValue(range.lowerBound), "maximum": JSONValue(range.upperBound)]
+        case .unsigned(let range):
+            return ["type": "integer", "minimum": JSONValue(range.lowerBound), "maximum": JSONValue(range.upperBound)]
         case .signed(let range): return ["type": "integer", "minimum": JSONValue(range.lowerBound), "maximum": JSONValue(range.upperBound)]
         case .number(let range), .seconds(let range):
             return ["type": "number", "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)]
