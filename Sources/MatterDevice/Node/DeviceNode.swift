@@ -40,6 +40,7 @@ public final class DeviceNode: NodeServer {
 
     private var byID: [EndpointID: EndpointServer] = [:]
     private var timers: Set<Token> = []
+    private var observers: [AttributePath: [() -> Void]] = [:]
 
     public init(environment: DeviceEnvironment) {
         self.environment = environment
@@ -107,6 +108,7 @@ public final class DeviceNode: NodeServer {
         for endpoint in endpoints { for cluster in endpoint.clusters { (cluster as? Cluster)?.stop() } }
         for timer in timers { environment.timeline.cancel(timer) }
         timers = []
+        observers = [:]
         interactions?.stop()
     }
 
@@ -132,8 +134,15 @@ public final class DeviceNode: NodeServer {
 
     // MARK: What clusters tell
 
+    /// Runs `body` whenever the attribute changes, until the node stops: for a cluster that acts on what another does, such as a meter
+    /// beside a switch. To be called in `start`.
+    func observe(_ endpoint: EndpointID, _ cluster: ClusterID, _ attribute: AttributeID, _ body: @escaping () -> Void) {
+        observers[AttributePath(endpoint, cluster, attribute), default: []].append(body)
+    }
+
     func attributeChanged(_ path: AttributePath) {
         guard isRunning else { return }
+        if !observers.isEmpty, let bodies = observers[path] { for body in bodies { body() } }
         onAttributeChanged?(path)
         interactions?.attributeChanged(path)
     }
