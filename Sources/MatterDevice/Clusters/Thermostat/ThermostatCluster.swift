@@ -70,6 +70,18 @@ public final class ThermostatCluster: Cluster {
         resumeHold()
         control()
         resumeSchedule()
+        if supports(.occupancy) { followOccupancySensor() }
+    }
+
+    /// A sensor on the same endpoint says whether somebody is there.
+    private func followOccupancySensor() {
+        let copy: () -> Void = { [weak self] in
+            guard let self, let sensor = node.cluster(OccupancySensingCluster.self, at: endpoint) else { return }
+            set(Attributes.occupancy, .unsigned(sensor.isOccupied ? 1 : 0))
+            control()
+        }
+        copy()
+        node.observe(endpoint, OccupancySensing.id, OccupancySensing.Attributes.occupancy, copy)
     }
 
     public override func stop() { keepTemperature() }
