@@ -96,6 +96,8 @@ let package = Package(
     products: [
         .executable(name: "hearth", targets: ["hearth"]),
         .library(name: "HomeTestKit", targets: ["HomeTestKit"]),
+        // For Benchmarks/, which measures single layers.
+        .library(name: "HearthLayers", targets: layers.compactMap { $0.first?.name }),
     ],
     targets: targets
 )
