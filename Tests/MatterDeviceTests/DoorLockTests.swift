@@ -293,8 +293,7 @@ enum Locks {
     }
 
     @Test func whatALockIsGivenByDefaultConforms() async throws {
-        for features in [[], [.pinCredential], [.pinCredential, .user], Locks.all, Locks.all.union(.unbolting)] as [Spec.Feature]
-        {
+        for features in [[], [.pinCredential], [.pinCredential, .user], Locks.all, Locks.all.union(.unbolting)] as [Spec.Feature] {
             try await Locks.run(ClusterConfiguration(features: features.rawValue)) { bench in
                 let cluster = try Locks.cluster(bench)
                 #expect(conformanceProblems(cluster) == [])
