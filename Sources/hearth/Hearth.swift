@@ -30,7 +30,7 @@ struct Hearth {
             Example("hearth invoke lamp OnOff.On", "Switches it on."),
         ],
         subcommands: [
-            simulateCommand, profilesCommand, discoverCommand, pairCommand, unpairCommand, devicesCommand, showCommand,
+            simulateCommand, profilesCommand, simCommand, discoverCommand, pairCommand, unpairCommand, devicesCommand, showCommand,
             readCommand, writeCommand,
             invokeCommand, watchCommand, shellCommand, modelCommand, tlvCommand, setupCodeCommand, credentialsCommand,
         ])

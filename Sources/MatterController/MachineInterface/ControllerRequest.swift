@@ -1,5 +1,6 @@
 import HearthIO
 import HearthTime
+import MachineInterface
 import MatterModel
 import MatterTLV
 

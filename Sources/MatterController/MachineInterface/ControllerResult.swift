@@ -1,4 +1,5 @@
 import HearthIO
+import MachineInterface
 import MatterCredentials
 import MatterDiscovery
 import MatterInteraction

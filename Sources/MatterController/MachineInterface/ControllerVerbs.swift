@@ -1,4 +1,5 @@
 import HearthTime
+import MachineInterface
 import MatterDiscovery
 import MatterInteraction
 import MatterModel

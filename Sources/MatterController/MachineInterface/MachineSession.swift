@@ -1,16 +1,6 @@
 import HearthTime
+import MachineInterface
 import MatterModel
-
-/// The machine interface's public constants.
-public enum MachineInterface {
-    /// Raised when something is changed that a client would notice.
-    public static let version: Int64 = 1
-
-    /// The first line of either side's output. - Parameter role: `controller`, `simulator` or `lab`.
-    public static func hello(role: String) -> JSONValue {
-        ["hello": "hearth", "interface": .integer(version), "role": .string(role)]
-    }
-}
 
 /// A stream of requests and its answers: what `hearth shell --json` is behind its standard input and output.
 ///
@@ -143,7 +133,7 @@ public actor MachineSession {
         }
     }
 
-    private func refuse(_ id: JSONValue, _ error: MachineError) { answer(id, ["ok": false, "error": error.json]) }
+    private func refuse(_ id: JSONValue, _ error: MachineError) { output(MachineInterface.failure(id, error), .answer) }
 
     private func answer(_ id: JSONValue, _ members: JSONValue) {
         var members = members.object ?? [:]

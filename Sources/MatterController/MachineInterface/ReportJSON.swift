@@ -1,3 +1,4 @@
+import MachineInterface
 import MatterInteraction
 import MatterModel
 import MatterTLV

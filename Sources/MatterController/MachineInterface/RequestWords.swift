@@ -1,3 +1,4 @@
+import MachineInterface
 import MatterModel
 import MatterTLV
 
@@ -105,8 +106,19 @@ public enum RequestWords {
     public static func write(
         _ word: String, endpoint: EndpointID?, of device: PairedDevice, timed: UInt16?
     ) throws(MachineError) -> ControllerRequest {
-        guard let equals = word.firstIndex(of: "="), case let parts = parts(String(word[..<equals])), let text = parts.element
-        else {
+        let (path, value) = try assignment(word)
+        let isTimed = DataModel.cluster(id: path.cluster)?.attribute(id: path.attribute)?.isTimed ?? false
+        let place = try onlyPlace(endpoint, path.cluster, device)
+        return .write(
+            device: device.nodeText, path: AttributePath(place, path.cluster, path.attribute), value: value,
+            timing: ControllerRequest.Timing(limit: timed ?? (isTimed ? timedLimit : nil)))
+    }
+
+    /// `CLUSTER.ATTRIBUTE=VALUE`, wherever it goes.
+    public static func assignment(
+        _ word: String
+    ) throws(MachineError) -> (path: (cluster: ClusterID, attribute: AttributeID), value: TLVValue) {
+        guard let equals = word.firstIndex(of: "="), case let parts = parts(String(word[..<equals])), let text = parts.element else {
             throw .badRequest("'\(word)' says no value: write CLUSTER.ATTRIBUTE=VALUE, as in OnOff.OnTime=30s")
         }
         let cluster = try ElementNames.cluster(parts.cluster)
@@ -114,10 +126,7 @@ public enum RequestWords {
         let definition = DataModel.cluster(id: cluster)?.attribute(id: attribute)
         let value = try parse(
             String(word[word.index(after: equals)...]), definition.map { ValueText($0, in: cluster) } ?? anything)
-        return .write(
-            device: device.nodeText, path: AttributePath(try onlyPlace(endpoint, cluster, device), cluster, attribute),
-            value: value,
-            timing: ControllerRequest.Timing(limit: timed ?? (definition?.isTimed == true ? timedLimit : nil)))
+        return ((cluster, attribute), value)
     }
 
     private static var anything: ValueText { ValueText("", TypeReference("any", .any)) }
@@ -139,35 +148,50 @@ public enum RequestWords {
         let cluster = try ElementNames.cluster(parts.cluster)
         let command = try ElementNames.command(text, in: cluster)
         let definition = DataModel.cluster(id: cluster)?.command(id: command)
-        var found: [UInt8: TLVValue] = [:]
-        for field in fields {
-            let (tag, value) = try self.field(field, definition, cluster)
-            guard found.updateValue(value, forKey: tag) == nil else { throw .badRequest("'\(field)' stands twice") }
-        }
+        var found = try values(fields, of: definition?.fields ?? [], in: definition?.name ?? "the command", cluster)
         if let definition { try complete(&found, definition, cluster) }
-        let structure = TLVValue.structure(found.sorted { $0.key < $1.key }.map { TLVElement(.context($0.key), $0.value) })
         return .invoke(
             device: device.nodeText, path: CommandPath(try onlyPlace(endpoint, cluster, device), cluster, command),
-            fields: structure,
+            fields: structure(found),
             timing: ControllerRequest.Timing(limit: timed ?? (definition?.isTimed == true ? timedLimit : nil)))
     }
 
-    private static func field(
-        _ word: String, _ command: CommandDefinition?, _ cluster: ClusterID
-    ) throws(MachineError) -> (UInt8, TLVValue) {
-        guard let equals = word.firstIndex(of: "=") else { throw .badRequest("'\(word)' says no value: write FIELD=VALUE") }
-        let (name, text) = (String(word[..<equals]), String(word[word.index(after: equals)...]))
-        if let field = command?.fields.field(named: name) {
-            return (field.id.rawValue, try parse(text, ValueText(field, in: cluster)))
+    /// `CLUSTER.EVENT` and its `FIELD=VALUE`s, for an event that is raised at a device.
+    public static func event(
+        _ word: String, _ fields: [String]
+    ) throws(MachineError) -> (cluster: ClusterID, event: EventID, fields: TLVValue) {
+        guard case let parts = parts(word), let text = parts.element else {
+            throw .badRequest("'\(word)' names no event: write CLUSTER.EVENT, as in Switch.InitialPress")
         }
-        if let tag = UInt8(name) {
-            let field = command?.fields.field(id: FieldID(tag))
-            return (tag, try parse(text, field.map { ValueText($0, in: cluster) } ?? anything))
+        let cluster = try ElementNames.cluster(parts.cluster)
+        let event = try ElementNames.event(text, in: cluster)
+        let definition = DataModel.cluster(id: cluster)?.event(id: event)
+        let found = try values(fields, of: definition?.fields ?? [], in: definition?.name ?? "the event", cluster)
+        return (cluster, event, structure(found))
+    }
+
+    private static func structure(_ values: [UInt8: TLVValue]) -> TLVValue {
+        .structure(values.sorted { $0.key < $1.key }.map { TLVElement(.context($0.key), $0.value) })
+    }
+
+    private static func values(
+        _ words: [String], of fields: [FieldDefinition], in owner: String, _ cluster: ClusterID
+    ) throws(MachineError) -> [UInt8: TLVValue] {
+        var found: [UInt8: TLVValue] = [:]
+        for word in words {
+            guard let equals = word.firstIndex(of: "=") else { throw .badRequest("'\(word)' says no value: write FIELD=VALUE") }
+            let (name, text) = (String(word[..<equals]), String(word[word.index(after: equals)...]))
+            let field = fields.field(named: name) ?? UInt8(name).flatMap { fields.field(id: FieldID($0)) }
+            guard let tag = field?.id.rawValue ?? UInt8(name) else {
+                let names = fields.map(\.name)
+                throw .badRequest(
+                    "\(owner) has no field '\(name)'"
+                        + (names.isEmpty ? "" : ": it has \(names.joined(separator: ", "))" + DataModel.didYouMean(name, among: names)))
+            }
+            let value = try parse(text, field.map { ValueText($0, in: cluster) } ?? anything)
+            guard found.updateValue(value, forKey: tag) == nil else { throw .badRequest("'\(word)' stands twice") }
         }
-        let names = command?.fields.map(\.name) ?? []
-        throw .badRequest(
-            "\(command?.name ?? "the command") has no field '\(name)'"
-                + (names.isEmpty ? "" : ": it has \(names.joined(separator: ", "))" + DataModel.didYouMean(name, among: names)))
+        return found
     }
 
     private static func complete(

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Glibc
+import MachineInterface
 import MatterController
 import MatterModel
 
@@ -32,7 +33,7 @@ private func machineShell(_ arguments: ParsedArguments, _ terminal: Terminal) as
 private func serve(_ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal) async throws {
     try await OpenHome.with(arguments, terminal) { home in
         let writer = LineWriter(STDOUT_FILENO) { stop.give(.ok) }
-        writer.add(MachineInterface.hello(role: "controller"), .answer)
+        writer.add(MachineInterface.hello(.controller), .answer)
         let session = MachineSession(home.verbs) { line, kind in writer.add(line, kind) }
         var reader = LineReader(STDIN_FILENO, stop: stop.descriptor)
         while let line = reader.next() {

@@ -1,4 +1,5 @@
 import CommandLineKit
+import Glibc
 import HearthIO
 import HearthTime
 import MatterController
@@ -35,6 +36,8 @@ let simulateCommand = Command(
             "clock", help: "Real time, or one that stands until it is told to go on", kind: .choice(["real", "virtual"]),
             default: "real"),
         .option("speed", "X", help: "How many times as fast real time goes", kind: .number(0.001...100_000), default: "1"),
+        .option(
+            "control", "PATH", help: "A socket for 'hearth sim' and test programs; its folder is made when it is not there", kind: .file),
         .flag("durable", help: "Lose nothing in a power cut either, at the price of speed"),
         .flag("qr", help: "Show QR codes; without it on a terminal and for up to five devices", negatable: true),
         HomeOptions.json,
@@ -45,8 +48,9 @@ let simulateCommand = Command(
         try await stop.whileWatching {
             let simulation = try await Simulation.open(arguments, members.count)
             do {
-                try await simulation.start(members, arguments, terminal, stop)
-                _ = await stop.wait()
+                try await simulation.openControl(arguments)
+                let devices = try await simulation.start(members, arguments, terminal, stop)
+                if stop.code == nil { try await simulation.run(devices, arguments, terminal, stop) }
             } catch {
                 await simulation.close()
                 throw error
@@ -121,7 +125,8 @@ struct Simulation: Sendable {
         let mode: Timeline.Mode =
             arguments.text("clock") == "virtual" ? .manual : .real(speed: arguments.number("speed") ?? 1)
         let seed = arguments.unsigned("seed") ?? 0
-        let runtime = try Runtime(mode: mode, seed: seed)
+        // The controller is another process, with the system's time: a day that is fixed would make its certificates invalid.
+        let runtime = try Runtime(mode: mode, seed: seed, epoch: Timeline.systemEpoch())
         do {
             let discovery = HomeOptions.discovery(arguments, runtime, services: count)
             var configuration = Simulator.Configuration()
@@ -150,17 +155,50 @@ struct Simulation: Sendable {
         await runtime.ended()
     }
 
-    /// Launches the devices and says so when all can be reached. A device that cannot start is told and leaves the others alone.
+    /// Opens the control socket, if one is wanted, in a folder that only its owner may enter.
+    func openControl(_ arguments: ParsedArguments) async throws {
+        guard let path = arguments.text("control") else { return }
+        if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+            let folder = String(path[..<slash])
+            if mkdir(folder, 0o700) != 0, errno != EEXIST {
+                throw Failure(.failure, "the folder '\(folder)' cannot be made: \(String(cString: strerror(errno)))")
+            }
+        }
+        do {
+            try await simulator.openControl(path: path, loop: runtime.loop)
+        } catch let error as IOError {
+            throw Failure(.failure, "the control socket '\(path)' cannot be opened: \(error)")
+        }
+    }
+
+    /// Says that all is ready, then runs until it is to stop. With `--json` every entry of the journal is a line.
+    func run(_ devices: [DeviceInfo], _ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal) async throws {
+        guard arguments.flag("json") else {
+            show(devices, arguments, terminal)
+            terminal.flush()
+            _ = await stop.wait()
+            return
+        }
+        let writer = LineWriter(STDOUT_FILENO) {}
+        writer.add(
+            ["ready": true, "control": JSONValue(arguments.text("control")), "devices": .array(devices.map(\.json))], .answer)
+        let listener = try await simulator.listen { writer.add($0.json(redacted: true), .unasked) }
+        _ = await stop.wait()
+        try? await simulator.stopListening(listener)
+        writer.finish()
+    }
+
+    /// Launches the devices and returns when all can be reached. A device that cannot start is told and leaves the others alone.
     func start(
         _ members: [SimulatorProfiles.Member], _ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal
-    ) async throws {
+    ) async throws -> [DeviceInfo] {
         if let recovery = await simulator.storeRecovery() { terminal.note("note: \(recovery)") }
         let base = arguments.unsigned("port")
         let progress = members.count > 10 ? Progress(terminal, "starting devices", total: members.count) : nil
         var started = 0
         var lastError: SimulatorError?
         for (index, member) in members.enumerated() {
-            if stop.code != nil { return }
+            if stop.code != nil { return [] }
             do {
                 let port = try base.map { try self.port($0, index) } ?? 0
                 _ = try await simulator.add(member.profile, name: member.name, port: port)
@@ -175,14 +213,7 @@ struct Simulation: Sendable {
         // Without discovery nobody ever says that a device is advertised.
         if arguments.text("mdns") != "off" { try await simulator.advertised() }
         progress?.finish()
-        let devices = try await simulator.allDevices()
-        if arguments.flag("json") {
-            let line: JSONValue = ["ready": true, "control": .null, "devices": .array(devices.map(json))]
-            terminal.line(line.text())
-        } else {
-            show(devices, arguments, terminal)
-        }
-        terminal.flush()
+        return try await simulator.allDevices()
     }
 
     private func port(_ base: UInt64, _ index: Int) throws -> UInt16 {
@@ -191,14 +222,6 @@ struct Simulation: Sendable {
                 .badRequest, "there are not enough ports from \(base) up for device \(index + 1): choose a lower --port")
         }
         return port
-    }
-
-    private func json(_ device: DeviceInfo) -> JSONValue {
-        [
-            "device": .string(device.name), "profile": .string(device.profile), "port": .integer(Int64(device.port)),
-            "setupCode": .string(device.setupCode), "qr": .string(device.qrCode), "paired": .boolean(device.isPaired),
-            "endpoints": .array(device.endpoints.map { .integer(Int64($0.rawValue)) }),
-        ]
     }
 
     private func show(_ devices: [DeviceInfo], _ arguments: ParsedArguments, _ terminal: Terminal) {

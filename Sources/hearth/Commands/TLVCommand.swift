@@ -1,4 +1,5 @@
 import CommandLineKit
+import MachineInterface
 import MatterController
 import MatterModel
 import MatterTLV

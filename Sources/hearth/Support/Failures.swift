@@ -1,5 +1,6 @@
 import CommandLineKit
 import HearthStore
+import MachineInterface
 import MatterController
 import MatterModel
 import MatterSimulator
@@ -33,22 +34,8 @@ struct Failures: CommandLineError {
     }
 
     @Sendable static func translate(_ error: any Error) -> (any CommandLineError)? {
-        if let error = error as? SimulatorError { return Failures(machine(error)) }
+        if error is SimulatorError || error is ProfileErrors { return Failures(MachineError(simulator: error)) }
         return Failures(error)
-    }
-
-    private static func machine(_ error: SimulatorError) -> MachineError {
-        if let status = error.status { return MachineError(status, error.message) }
-        let name =
-            switch error.code {
-            case .unknownDevice: MachineError.unknownDeviceStatus
-            case .badRequest: MachineError.badRequestStatus
-            case .network: MachineError.networkStatus
-            case .store: MachineError.storeStatus
-            case .refused: MachineError.refusedStatus
-            case .gone: "GONE"
-            }
-        return MachineError(name, error.message)
     }
 
     /// With `--json` an error is a JSON document on standard output, like everything else.
