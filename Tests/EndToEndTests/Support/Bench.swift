@@ -11,12 +11,14 @@ final class Bench {
     private let words: [String]
 
     var home: String { scratch.folder + "/home" }
-    var environment: [String: String] { ["HEARTH_HOME": home] }
+    var control: String { scratch.folder + "/run/control" }
+    var environment: [String: String] { ["HEARTH_HOME": home, "HEARTH_CONTROL": control] }
 
     /// Launches devices on free ports, without any mDNS, and waits until they can be reached.
-    init(_ words: String..., state: Bool = false) throws {
+    init(_ words: String..., state: Bool = false, control: Bool = false) throws {
         var all = ["simulate"] + words + ["--json", "--mdns", "off"]
         if state { all += ["--state", scratch.folder + "/state"] }
+        if control { all += ["--control", scratch.folder + "/run/control"] }
         self.words = all
         simulator = try Program(all)
         ready = try simulator.json { $0["ready"] != nil }
@@ -35,7 +37,8 @@ final class Bench {
     func run(_ words: String...) throws -> Program.Result { try run(words) }
 
     func run(_ words: [String]) throws -> Program.Result {
-        try Program.run(words + ["--mdns", "off"], environment: environment)
+        // A client of the control socket has no network.
+        try Program.run(words.first == "sim" ? words : words + ["--mdns", "off"], environment: environment)
     }
 
     /// Takes a device into the home under its own name.

@@ -1,0 +1,138 @@
+import Glibc
+import MatterModel
+import Testing
+
+/// `hearth simulate` and `hearth sim`.
+@Suite struct SimTests {
+    @Test func aHandOnTheDeviceAndItsJournal() throws {
+        let bench = try Bench("on-off-light", control: true)
+        #expect(bench.ready["control"] == .string(bench.control))
+        var status = stat()
+        #expect(stat(bench.scratch.folder + "/run", &status) == 0 && status.st_mode & 0o777 == 0o700)
+        try bench.pair("on-off-light")
+        #expect(try bench.run("sim", "set", "on-off-light", "OnOff.OnOff=on").output == "done\n")
+        #expect(try bench.run("read", "on-off-light", "OnOff.OnOff").output == "on\n")
+        let journal = try bench.run("sim", "journal", "--json").json
+        let kinds = journal?["entries"]?.array?.compactMap { $0["kind"]?.string } ?? []
+        #expect(kinds.contains("set"))
+        #expect(kinds.contains("invoke"))
+        // The same on standard output, as it happens.
+        let entry = try bench.simulator.json { $0["kind"] == "set" }
+        #expect(entry["attribute"] == "OnOff")
+        #expect(try bench.run("sim", "devices", "--json").json?["devices"]?[0]?["paired"] == true)
+        #expect(try bench.run("sim", "factory-reset", "on-off-light").code == 0)
+        #expect(try bench.run("sim", "devices", "--json").json?["devices"]?[0]?["paired"] == false)
+        #expect(try bench.stop().code == 0)
+        #expect(access(bench.control, F_OK) != 0, "the socket must be gone")
+    }
+
+    @Test func aVirtualClockStandsUntilItIsMoved() throws {
+        let bench = try Bench("on-off-light", "--clock", "virtual", control: true)
+        try bench.pair("on-off-light")
+        #expect(try bench.run("invoke", "on-off-light", "Identify.Identify", "IdentifyTime=90s").code == 0)
+        let before = try bench.run("sim", "clock", "--json").json
+        #expect(before?["mode"] == "virtual")
+        #expect(try bench.run("read", "on-off-light", "Identify.IdentifyTime").output == "90 s\n")
+        let after = try bench.run("sim", "clock", "--advance", "30000", "--json").json
+        #expect(try #require(after?["nowMs"]?.integer) - #require(before?["nowMs"]?.integer) == 30_000)
+        #expect(try bench.run("read", "on-off-light", "Identify.IdentifyTime").output == "60 s\n")
+    }
+
+    @Test func faultsAreSetAndCleared() throws {
+        let bench = try Bench("on-off-light", control: true)
+        try bench.pair("on-off-light")
+        let set = try bench.run(
+            "sim", "fault", "wrong-status", "--device", "on-off-light", "status=BUSY", "cluster=OnOff", "--json")
+        #expect(set.json?["fault"] == 1, "\(set.output)")
+        let refused = try bench.run("invoke", "on-off-light", "OnOff.On", "--json")
+        #expect(refused.code == 5)
+        #expect(refused.json?["error"]?["status"] == "BUSY")
+        #expect(try bench.run("sim", "faults", "--json").json?["faults"]?.array?.count == 1)
+        #expect(try bench.run("sim", "clear-fault", "--all").code == 0)
+        #expect(try bench.run("invoke", "on-off-light", "OnOff.On").code == 0)
+        #expect(try bench.run("sim", "fault", "earthquake").code == 2)
+        #expect(try bench.run("sim", "reboot", "nobody").code == 3)
+    }
+
+    @Test func problemsOfASimulatorAreTold() throws {
+        let scratch = Scratch()
+        let nobody = try Program.run("sim", "devices", "--control", scratch.folder + "/nobody", "--json")
+        #expect(nobody.code == 4)
+        #expect(nobody.json?["error"]?["status"] == "UNREACHABLE")
+        #expect(try Program.run("sim", "devices").errors.contains("--control"))
+        let long = scratch.folder + "/" + String(repeating: "x", count: 120)
+        let tooLong = try Program.run("simulate", "on-off-light", "--mdns", "off", "--control", long)
+        #expect(tooLong.code == 1)
+        #expect(tooLong.errors.contains("107"), "\(tooLong.errors)")
+        #expect(try Program.run("simulate").code == 2)
+        #expect(try Program.run("simulate", "on-off-ligt", "--mdns", "off").code == 2)
+
+        // One state folder, one simulator.
+        let bench = try Bench("on-off-light", state: true)
+        let second = try Program.run(
+            "simulate", "on-off-light", "--mdns", "off", "--state", bench.scratch.folder + "/state", "--json")
+        #expect(second.code == 8)
+        #expect(second.json?["error"]?["message"]?.string?.contains("hearth simulate") == true, "\(second.output)")
+
+        // A port that is taken leaves the other devices alone.
+        let port = try #require(bench.device("on-off-light")["port"]?.unsigned)
+        let alone = try Program.run("simulate", "on-off-light", "--mdns", "off", "--port", String(port), "--json")
+        #expect(alone.code == 1)
+        #expect(alone.errors.contains("port \(port)"))
+    }
+
+    @Test func aFleetHasItsNames() throws {
+        let bench = try Bench("--fleet", "apartment")
+        #expect(bench.devices.count == 12)
+        #expect(try bench.device("front-door")["profile"] == "door-lock")
+        #expect(Set(bench.devices.compactMap { $0["setupCode"]?.string }).count == 12)
+        #expect(Set(bench.devices.compactMap { $0["port"]?.unsigned }).count == 12)
+    }
+
+    @Test func peopleSeeCodesAndQRCodes() throws {
+        let simulator = try Program(["simulate", "on-off-light", "--mdns", "off", "--qr"])
+        #expect(try simulator.line()?.hasPrefix("on-off-light: On/Off Light, port ") == true)
+        let codes = try #require(try simulator.line())
+        #expect(codes.contains("QR code MT:"))
+        // 19 characters fit version 1: 21 modules and a margin of 2 on each side, two rows a line.
+        for _ in 0..<13 { #expect(try simulator.line()?.count == 27) }
+        #expect(try simulator.line() == "1 device is running. Ctrl-C stops.")
+        simulator.signal(SIGINT)
+        #expect(try simulator.finish().code == 0)
+    }
+
+    /// With our own mDNS, on the loopback alone. The seed gives a discriminator that simulators beside this one hardly have.
+    @Test func devicesAreFoundOnTheLoopback() throws {
+        let seed = String(UInt32.random(in: 1_000...UInt32.max))
+        let simulator = try Program([
+            "simulate", "on-off-light", "--seed", seed, "--mdns", "builtin", "--interface", "lo", "--json",
+        ])
+        let ready = try simulator.json()
+        let qr = try #require(ready["devices"]?[0]?["qr"]?.string)
+        let scratch = Scratch()
+        let environment = ["HEARTH_HOME": scratch.folder]
+        let network = ["--mdns", "builtin", "--interface", "lo"]
+        let found = try Program.run(["discover", "--timeout", "1", "--json"] + network, environment: environment).json
+        let addresses = found?["devices"]?.array?.flatMap { $0["addresses"]?.array ?? [] }.compactMap(\.string) ?? []
+        #expect(addresses.contains("127.0.0.1:\(try #require(ready["devices"]?[0]?["port"]?.unsigned))"))
+        let paired = try Program.run(["pair", qr, "--name", "lamp", "--json"] + network, environment: environment)
+        #expect(paired.code == 0, "\(paired.output)")
+        #expect(try Program.run(["invoke", "lamp", "OnOff.On"] + network, environment: environment).code == 0)
+        simulator.signal(SIGTERM)
+        #expect(try simulator.finish().code == 0)
+    }
+
+    @Test func credentialsAreForTheirOwnerAlone() throws {
+        let bench = try Bench("on-off-light")
+        let folder = bench.scratch.folder + "/credentials"
+        #expect(try bench.run("credentials", "export", "--out", folder).code == 0)
+        var status = stat()
+        for name in ["controller.pem", "key.pem", "root.pem", "identity.json"] {
+            #expect(stat(folder + "/" + name, &status) == 0 && status.st_mode & 0o777 == 0o600, "\(name)")
+        }
+        let json = try bench.run("credentials", "export", "--json").json
+        #expect(json?["privateKey"]?.string?.contains("PRIVATE KEY") == true)
+        #expect(json?["certificate"]?.string?.contains("BEGIN CERTIFICATE") == true)
+        #expect(json?["nodeId"] == 1)
+    }
+}
