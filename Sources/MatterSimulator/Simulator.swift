@@ -46,6 +46,8 @@ public actor Simulator {
     private let journal: Journal
     private var faults: [FaultInfo] = []
     private var lastFault = 0
+    /// Where this simulator's discriminators begin: two simulators on one host should not have the same.
+    private let discriminatorSeed: UInt64
     private var control: ControlServer?
 
     /// Opens a simulator without devices. - Throws: `SimulatorError`, `StoreError` (with who holds the folder), `DiscoveryError`.
@@ -71,7 +73,13 @@ public actor Simulator {
         timeline = services.timeline
         self.services = services
         seed = configuration.seed
+        discriminatorSeed = Self.discriminatorSeed(services.timeline.mode, configuration.seed)
         journal = Journal(timeline: services.timeline, capacity: configuration.journalCapacity)
+    }
+
+    private static func discriminatorSeed(_ mode: Timeline.Mode, _ seed: UInt64) -> UInt64 {
+        guard case .real = mode, seed == 0 else { return seed }
+        return Crypto.random(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// Switches every device off and ends the use of the store.
@@ -118,7 +126,8 @@ public actor Simulator {
         }
         let device = try SimulatedDevice(
             name: name ?? freeName(profile.name), profile: profile, index: devices.count, port: port, services: services,
-            attestation: attestation(of: profile), journal: journal, seed: seed)
+            attestation: attestation(of: profile), journal: journal,
+            discriminatorSeed: discriminatorSeed, seed: seed)
         // A fault that is set on all devices is set on later ones too.
         for info in faults where info.device == nil { try install(info, on: device) }
         try device.start()

@@ -99,20 +99,20 @@ final class Commissioner {
         var address: String?
     }
 
-    /// Finds the device and proves the passcode. A manual code carries 4 bits of the discriminator only, so that several devices may
-    /// have to be tried.
+    /// Finds the device and proves the passcode. A manual code carries 4 bits of the discriminator only, and even 12 bits may be those of
+    /// two devices, so that several may have to be tried.
     private func proveSomewhere(_ address: TransportAddress?) async throws -> Proven {
         if let address { return try await prove(at: [address], name: nil) }
         var tried: Set<String> = []
         var lastFailure: ControllerError?
         enter(.discovery)
         while let found = await context.resolver.commissionable(
-            payload.discriminator, except: tried, within: tried.isEmpty ? context.settings.discovery : .seconds(2))
+            payload.discriminator, except: tried, within: tried.isEmpty ? context.settings.discovery : context.settings.furtherDiscovery)
         {
             tried.insert(found.instance)
             do {
                 return try await prove(at: found.addresses, name: found.service.deviceName)
-            } catch let error as ControllerError where payload.discriminator.all == nil || error.stage == .connection {
+            } catch let error as ControllerError where error.stage == .passcode || error.stage == .connection {
                 lastFailure = error
             }
         }

@@ -37,6 +37,8 @@ final class ControllerContext {
 public struct ControllerSettings: Sendable {
     /// How long discovery may look for a device.
     public var discovery: Duration = .seconds(10)
+    /// How long it may look for another device with the same discriminator when the first was not the one.
+    public var furtherDiscovery: Duration = .seconds(1)
     /// How long an answer may take.
     public var answer: Duration = .seconds(10)
     /// The first and the longest wait before a lost subscription is tried again.

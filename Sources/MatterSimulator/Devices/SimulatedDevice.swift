@@ -29,14 +29,14 @@ final class SimulatedDevice {
 
     init(
         name: String, profile: DeviceProfile, index: Int, port: UInt16, services: NodeServices, attestation: DeviceAttestation,
-        journal: Journal, seed: UInt64
+        journal: Journal, discriminatorSeed: UInt64, seed: UInt64
     ) throws {
         (self.name, self.profile, self.services, self.attestation, self.seed) = (name, profile, services, attestation, seed)
         self.journal = journal
         origin = services.timeline.origin("device \(name)")
         store = services.hub.store(for: name)
         Self.skipEventNumbers(in: store, after: services.hub)
-        let made = try Self.birth(profile, index: index, port: port, seed: seed, store: store)
+        let made = try Self.birth(profile, index: index, port: port, seed: discriminatorSeed, store: store)
         (setup, pairing, self.port) = (made.setup, made.pairing, made.port)
     }
 
