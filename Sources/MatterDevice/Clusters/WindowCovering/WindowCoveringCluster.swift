@@ -324,6 +324,7 @@ public final class WindowCoveringCluster: Cluster {
         case Spec.Commands.goToTiltValue: try go(.tilt, absolute: Spec.GoToTiltValue(tlv: fields).tiltValue)
         default: throw Status(.unsupportedCommand)
         }
+        node.sceneableChanged(at: endpoint)
         return .success
     }
 
