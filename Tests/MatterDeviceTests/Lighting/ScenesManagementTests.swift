@@ -352,4 +352,37 @@ import Testing
             #expect(try Self.info(bench)?.sceneValid == true, "it was on already")
         }
     }
+
+    // MARK: With a covering
+
+    @Test func scenesKeepWhereACoveringGoes() async throws {
+        try await Bench.run { bench in
+            typealias Covering = WindowCovering
+            let features: Covering.Feature = [.lift, .positionAwareLift]
+            try bench.add(Covering.id, ClusterConfiguration(features: features.rawValue))
+            try bench.add(ScenesManagement.id, ClusterConfiguration())
+            bench.node.start()
+            func position() throws -> UInt64? {
+                try bench.number(Covering.id, Covering.Attributes.currentPositionLiftPercent100ths)
+            }
+            let target = Covering.Attributes.targetPositionLiftPercent100ths
+            #expect(
+                try Self.add(
+                    bench, 1,
+                    [FieldSet(clusterID: Covering.id, attributeValueList: [Pair(attributeID: target, valueUnsigned16: 2500)])])
+                    == .success)
+            try Self.recall(bench, 1)
+            try await bench.advance(.seconds(600))
+            #expect(try position() == 2500)
+            #expect(try Self.info(bench)?.sceneValid == true)
+            try bench.invoke(Covering.DownOrClose())
+            #expect(try Self.info(bench)?.sceneValid == false)
+            #expect(try Self.store(bench, 2) == .success)
+            try bench.invoke(Covering.UpOrOpen())
+            try await bench.advance(.seconds(600))
+            try Self.recall(bench, 2)
+            try await bench.advance(.seconds(600))
+            #expect(try position() == 10000)
+        }
+    }
 }

@@ -82,7 +82,7 @@ extension ScenesManagementCluster {
             var kept = set
             kept.attributeValueList = []
             for pair in set.attributeValueList {
-                guard let attribute = cluster.attribute(pair.attributeID), attribute.quality.contains(.scene) else {
+                guard let attribute = cluster.attribute(pair.attributeID), keeps(attribute, cluster) else {
                     throw Status(.invalidCommand, "no attribute of scenes")
                 }
                 kept.attributeValueList.append(try SceneValues.checked(pair, attribute))
@@ -94,6 +94,12 @@ extension ScenesManagementCluster {
         put(
             Scene(transitionTime: request.transitionTime, name: hasNames ? request.sceneName : "", fields: fields), key, of: fabric)
         changed()
+    }
+
+    /// Whether scenes keep an attribute: by its quality, or because the cluster offers it. Those of Window Covering have no such quality in
+    /// this revision.
+    private func keeps(_ attribute: AttributeDefinition, _ cluster: any SceneableCluster) -> Bool {
+        attribute.quality.contains(.scene) || cluster.sceneValues().contains { $0.attribute == attribute.id }
     }
 
     private func view(_ request: Spec.ViewScene, _ fabric: FabricIndex) -> CommandOutcome {
