@@ -18,6 +18,8 @@ public struct InteractionHooks {
 
     /// Before an attribute is read for an answer or a report.
     public var beforeRead: ((AttributePath, InteractionContext) -> Verdict)?
+    /// What a peer sees instead of an attribute's value; nil leaves it. Lists are cut to the peer's fabric afterwards.
+    public var replaceValue: ((AttributePath, InteractionContext) -> TLVValue?)?
     /// Before a write, after access has been checked.
     public var beforeWrite: ((AttributePath, AttributeChange, InteractionContext) -> Verdict)?
     /// After a write, with its status.

@@ -153,7 +153,8 @@ final class ReportStream {
             else { return nil }
             if case .refuse(let status)? = hooks.beforeRead?(path, context) { return AttributeReport(wire, .status(status)) }
             do throws(Status) {
-                let value = FabricScope.view(try cluster.read(attribute, context), of: attribute, context)
+                let present = if let shown = hooks.replaceValue?(path, context) { shown } else { try cluster.read(attribute, context) }
+                let value = FabricScope.view(present, of: attribute, context)
                 return AttributeReport(wire, .value(cluster.dataVersion, value))
             } catch {
                 return AttributeReport(wire, .status(error))

@@ -31,6 +31,7 @@ public final class NodeHost: DeviceHost {
     private var acceptor: TLSAcceptor?
     private var identities: [FabricIndex: (generation: UInt64, identity: OperationalIdentity)] = [:]
     private var sessions: [HostedSession] = []
+    private var lastSession: UInt64 = 0
     private var isStopped = false
 
     /// - Parameters:
@@ -96,7 +97,7 @@ public final class NodeHost: DeviceHost {
         let wantsOperation = hello.protocols.contains(TLSMode.operational.rawValue)
         let wantsPairing = hello.protocols.contains(TLSMode.pairing.rawValue)
         guard wantsOperation || wantsPairing else { return .refuse(.noApplicationProtocol) }
-        if interceptions.refusesConnection?(!wantsOperation) == true { return .refuse(.accessDenied) }
+        if let alert = interceptions.refusesConnection?(!wantsOperation) { return .refuse(alert) }
         if wantsOperation {
             guard let name = hello.serverName, let fabric = node.commissioning.fabrics.fabric(instanceName: name),
                 let identity = identity(in: fabric)
@@ -126,7 +127,8 @@ public final class NodeHost: DeviceHost {
         do {
             let context = try connection.sessionContext()
             let isPairing = connection.mode == .pairing
-            let hosted = HostedSession(connection, context: context, isPairing: isPairing, host: self)
+            lastSession += 1
+            let hosted = HostedSession(connection, context: context, isPairing: isPairing, number: lastSession, host: self)
             if let judge = interceptions.sessionOpened, !judge(hosted.facts) {
                 return connection.abort(LinkError(.closedHere, "a fault refused the session"))
             }
@@ -186,11 +188,12 @@ public final class NodeHost: DeviceHost {
 final class HostedSession {
     let session: Session
     let isPairing: Bool
+    let number: UInt64
     var pairing: PairingServer?
     private weak var host: NodeHost?
 
-    init(_ connection: TLSConnection, context: SessionContext, isPairing: Bool, host: NodeHost) {
-        (self.isPairing, self.host) = (isPairing, host)
+    init(_ connection: TLSConnection, context: SessionContext, isPairing: Bool, number: UInt64, host: NodeHost) {
+        (self.isPairing, self.number, self.host) = (isPairing, number, host)
         let link = InterceptedLink(connection, timeline: host.node.environment.timeline, origin: host.node.environment.origin)
         session = Session(link: link, context: context)
         link.verdict = { [weak self] isOutgoing, header, payload in
@@ -206,7 +209,8 @@ final class HostedSession {
 
     var facts: NodeInterceptions.PeerFacts {
         let context = session.context
-        return NodeInterceptions.PeerFacts(fabricIndex: context.fabricIndex, nodeID: context.peerNodeID, isPairing: isPairing)
+        return NodeInterceptions.PeerFacts(
+            fabricIndex: context.fabricIndex, nodeID: context.peerNodeID, isPairing: isPairing, session: number)
     }
 
     private func accept(_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer) {

@@ -2,6 +2,7 @@ import HearthTime
 import MatterInteraction
 import MatterMessage
 import MatterModel
+import MatterTransport
 
 /// Where others may look at, and change, what happens around a node (DESIGN 5). The journal and the faults use them, and nobody else;
 /// no cluster knows of either. Each is nil as a rule.
@@ -20,6 +21,8 @@ public struct NodeInterceptions {
         public var fabricIndex: UInt8
         public var nodeID: UInt64
         public var isPairing: Bool
+        /// Which of the node's sessions it is: they are counted from 1 since the node has power.
+        public var session: UInt64 = 0
     }
 
     /// Reads, writes, commands, answers, reports.
@@ -29,8 +32,8 @@ public struct NodeInterceptions {
     /// A session is established. False breaks it.
     public var sessionOpened: ((PeerFacts) -> Bool)?
     public var sessionEnded: ((PeerFacts) -> Void)?
-    /// A connection asks for a credential. True refuses it, as if the node were not there.
-    public var refusesConnection: ((_ isPairing: Bool) -> Bool)?
+    /// A connection asks for a credential. An alert refuses it.
+    public var refusesConnection: ((_ isPairing: Bool) -> TLSAlert?)?
     /// A step of a pairing is about to be answered. A status refuses it.
     public var pairing: ((PairingStep) -> StatusReport?)?
     /// The node starts.

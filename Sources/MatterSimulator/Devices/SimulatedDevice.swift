@@ -128,6 +128,7 @@ final class SimulatedDevice {
         // A device keeps its port over a reboot, so that its peers find it where it was.
         port = host.port
         self.host = host
+        faults.started(self)
     }
 
     /// Switches the device off; `abruptly` as when the power fails.
@@ -167,6 +168,7 @@ final class SimulatedDevice {
 
 extension SimulatedDevice: FaultTarget {
     var timeline: Timeline { services.timeline }
+    var node: DeviceNode? { host?.node }
     func cutPower() { stop(abruptly: true) }
     func restorePower() {
         do { try start() } catch { Log.simulator.error("\(name) does not come back: \(error)") }

@@ -28,10 +28,8 @@ final class DelayFault: Fault {
         try super.init(reader, plan: plan, random: random)
     }
 
-    override func frame(
-        isOutgoing: Bool, _ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer
-    ) -> NodeInterceptions.FrameVerdict {
-        guard isOutgoing ? directions.outgoing : directions.incoming, fires("a message is delayed") else { return .pass }
+    override func frame(_ message: FaultMessage) -> NodeInterceptions.FrameVerdict {
+        guard message.isOutgoing ? directions.outgoing : directions.incoming, fires("a message is delayed") else { return .pass }
         return .delay(jitter > .zero ? delay + random.duration(in: .zero...jitter) : delay)
     }
 }

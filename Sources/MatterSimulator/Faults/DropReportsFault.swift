@@ -15,7 +15,7 @@ final class DropReportsFault: Fault {
         try super.init(reader, plan: plan, random: random)
     }
 
-    override func beforeReport(_ paths: inout [AttributePath]) -> Bool {
+    override func beforeReport(_ subscription: SubscriptionID, _ paths: inout [AttributePath]) -> Bool {
         let lost = paths.filter { pattern.matches($0) }
         guard !lost.isEmpty, fires("a report is lost") else { return true }
         paths.removeAll { pattern.matches($0) }

@@ -1,9 +1,11 @@
 import HearthTime
+import MatterDevice
 import MatterInteraction
 import MatterMessage
 import MatterModel
 import MatterNode
 import MatterTLV
+import MatterTransport
 
 /// Something that goes wrong with a device on purpose. One subclass a kind, each in its own file; `docs/adding-a-fault.md` says how.
 ///
@@ -45,24 +47,39 @@ class Fault {
 
     // MARK: Interception points
 
-    /// Set on a device that runs, or that starts.
-    func begin(_ device: FaultTarget) {}
+    /// Set on a device, which may be switched off.
+    func begin(_ device: any FaultTarget) {}
+    /// The device has got power, and runs; also called after `begin` when it runs already.
+    func started(_ device: any FaultTarget) {}
     /// Cleared.
-    func end(_ device: FaultTarget) {}
-    func frame(isOutgoing: Bool, _ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer) -> NodeInterceptions.FrameVerdict {
-        .pass
-    }
+    func end(_ device: any FaultTarget) {}
+    func frame(_ message: FaultMessage) -> NodeInterceptions.FrameVerdict { .pass }
     /// False breaks the session.
     func sessionOpened() -> Bool { true }
-    /// True refuses the connection.
-    func refusesConnection(isPairing: Bool) -> Bool { false }
+    /// An alert refuses the connection.
+    func refusesConnection(isPairing: Bool) -> TLSAlert? { nil }
     func pairing(_ step: PairingStep) -> StatusReport? { nil }
     func beforeRead(_ path: AttributePath) -> Status? { nil }
     func beforeWrite(_ path: AttributePath) -> Status? { nil }
     func beforeCommand(_ path: CommandPath) -> Status? { nil }
     func beforeAnswer(_ opcode: InteractionOpcode) -> InteractionHooks.AnswerVerdict { .now }
+    /// What a peer sees instead of the value; `subscription` is that of the report that it is for, nil for a read.
+    func replaceValue(_ path: AttributePath, _ subscription: SubscriptionID?) -> TLVValue? { nil }
     /// Paths may be taken out of the report; false drops it.
-    func beforeReport(_ paths: inout [AttributePath]) -> Bool { true }
+    func beforeReport(_ subscription: SubscriptionID, _ paths: inout [AttributePath]) -> Bool { true }
+}
+
+/// A message that comes in or goes out, as a fault sees it. The payload is valid during the call only.
+struct FaultMessage {
+    let isOutgoing: Bool
+    let header: ProtocolHeader
+    let payload: UnsafeRawBufferPointer
+    let peer: NodeInterceptions.PeerFacts
+
+    /// The peer begins an interaction with it, or goes on with one that it began.
+    var isRequest: Bool { !isOutgoing && header.isInitiator && header.protocolID == .interactionModel }
+
+    func isRequest(_ opcode: InteractionOpcode) -> Bool { isRequest && header.opcode == opcode.rawValue }
 }
 
 /// How often a fault takes effect.
@@ -83,7 +100,8 @@ protocol FaultTarget: AnyObject {
     func cutPower()
     func restorePower()
     var clockOffset: Duration { get set }
-    /// The cluster's server, while the device runs.
+    /// The device's data model, while it runs.
+    var node: DeviceNode? { get }
     func endSessions()
 }
 

@@ -11,7 +11,11 @@ final class FaultSet {
     func add(_ number: Int, _ fault: Fault, to target: any FaultTarget) {
         faults.append((number, fault))
         fault.begin(target)
+        if target.node != nil { fault.started(target) }
     }
+
+    /// The device has got power.
+    func started(_ target: any FaultTarget) { for entry in faults { entry.fault.started(target) } }
 
     func remove(_ number: Int, from target: any FaultTarget) {
         guard let index = faults.firstIndex(where: { $0.number == number }) else { return }
@@ -27,18 +31,17 @@ final class FaultSet {
     /// Takes hold of a node through its interception points. Called whenever faults come or go; without any, nothing is held.
     func apply(to interceptions: inout NodeInterceptions) {
         guard !faults.isEmpty else { return }
-        interceptions.frame = { [unowned self] isOutgoing, header, payload, _ in
+        interceptions.frame = { [unowned self] isOutgoing, header, payload, peer in
+            let message = FaultMessage(isOutgoing: isOutgoing, header: header, payload: payload, peer: peer)
             for entry in faults {
-                let verdict = entry.fault.frame(isOutgoing: isOutgoing, header, payload)
+                let verdict = entry.fault.frame(message)
                 if case .pass = verdict { continue }
                 return verdict
             }
             return .pass
         }
         interceptions.sessionOpened = { [unowned self] _ in faults.allSatisfy { $0.fault.sessionOpened() } }
-        interceptions.refusesConnection = { [unowned self] isPairing in
-            faults.contains { $0.fault.refusesConnection(isPairing: isPairing) }
-        }
+        interceptions.refusesConnection = { [unowned self] isPairing in first { $0.refusesConnection(isPairing: isPairing) } }
         interceptions.pairing = { [unowned self] step in first { $0.pairing(step) } }
         interceptions.interaction.beforeRead = { [unowned self] path, _ in refusal { $0.beforeRead(path) } }
         interceptions.interaction.beforeWrite = { [unowned self] path, _, _ in refusal { $0.beforeWrite(path) } }
@@ -51,8 +54,11 @@ final class FaultSet {
             }
             return .now
         }
-        interceptions.interaction.beforeReport = { [unowned self] _, paths, _ in
-            for entry in faults where !entry.fault.beforeReport(&paths) { return false }
+        interceptions.interaction.replaceValue = { [unowned self] path, context in
+            first { $0.replaceValue(path, context.subscription) }
+        }
+        interceptions.interaction.beforeReport = { [unowned self] subscription, paths, _ in
+            for entry in faults where !entry.fault.beforeReport(subscription, &paths) { return false }
             return true
         }
     }
@@ -70,8 +76,9 @@ final class FaultSet {
 /// The kinds of faults that exist.
 enum FaultKinds {
     static let all: [Fault.Type] = [
-        DelayFault.self, DropReportsFault.self, OfflineFault.self, PairingFault.self, RebootFault.self, ResetFault.self,
-        SlowAnswerFault.self, WrongClockFault.self, WrongStatusFault.self,
+        DelayFault.self, DropReportsFault.self, ExpiredCertificateFault.self, HalfOpenFault.self, JammedLockFault.self,
+        MissedLastReportFault.self, ObstructedCoveringFault.self, OfflineFault.self, PairingFault.self, RebootFault.self,
+        ResetFault.self, SlowAnswerFault.self, StuckAttributeFault.self, WrongClockFault.self, WrongStatusFault.self,
     ]
 
     /// Makes a fault from the members of a request.

@@ -6,10 +6,7 @@ import MatterNode
 final class ResetFault: Fault {
     override class var kind: String { "reset" }
 
-    override func frame(
-        isOutgoing: Bool, _ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer
-    ) -> NodeInterceptions.FrameVerdict {
-        guard !isOutgoing, header.isInitiator, header.protocolID == .interactionModel else { return .pass }
-        return fires("the connection breaks") ? .reset : .pass
+    override func frame(_ message: FaultMessage) -> NodeInterceptions.FrameVerdict {
+        message.isRequest && fires("the connection breaks") ? .reset : .pass
     }
 }

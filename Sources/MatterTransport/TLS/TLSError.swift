@@ -60,6 +60,7 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
 
 /// Alerts with which a ClientHello is refused (RFC 8446, 6.2).
 public enum TLSAlert: Int32, Sendable {
+    case certificateExpired = 45
     case accessDenied = 49
     case internalError = 80
     case unrecognizedName = 112
