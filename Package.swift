@@ -82,7 +82,9 @@ let tools: [Target] = [
     .testTarget(
         name: "EndToEndTests", dependencies: ["hearth", "HomeTestKit", "MatterModel", "MatterTLV", "HearthTime"],
         exclude: ["ProtocolClient"], swiftSettings: settings),
-    .testTarget(name: "ConformanceTests", dependencies: ["HomeTestKit", "MatterModel", "MatterTLV"], swiftSettings: settings),
+    .testTarget(
+        name: "ConformanceTests", dependencies: ["HomeTestKit", "MatterController", "MatterSimulator", "MatterModel", "HearthTime"],
+        exclude: ["Cases"], swiftSettings: settings),
 ]
 
 /// `HEARTH_TESTS=MatterTLV,MatterDevice swift test` builds only the tests of those targets: a quick turn on a small machine.

@@ -138,6 +138,9 @@ public struct VirtualHome: Sendable {
         return paired
     }
 
+    /// The verbs of the machine interface, carried out by a controller of this home.
+    public func verbs(of controller: Controller) -> ControllerVerbs { ControllerVerbs(controller, discovery: discovery) }
+
     /// One more controller, with a fabric of its own.
     public func addController(_ name: String) async throws -> Controller {
         try await Controller.open(
