@@ -111,7 +111,8 @@ final class SimulatedDevice {
             serialNumber: profile.serialNumber ?? Self.serial(name, seed), uniqueID: Self.serial(name + "/unique", seed),
             nodeLabel: name.clipped(toBytes: 32), pairing: pairing, primaryDeviceType: profile.endpoints.first?.deviceTypes.first)
         node.addRootEndpoint(identity: identity, attestation: attestation, configurations: profile.root)
-        for endpoint in profile.endpoints { node.add(EndpointBuilder.build(endpoint, on: node)) }
+        let parts = Dictionary(grouping: profile.endpoints) { $0.parent ?? 0 }.mapValues { $0.map(\.id) }
+        for endpoint in profile.endpoints { node.add(EndpointBuilder.build(endpoint, parts: parts[endpoint.id] ?? [], on: node)) }
 
         let host = NodeHost(name: name, node: node, services: services, port: port)
         host.interceptions = interceptions()

@@ -4,7 +4,8 @@ import MatterModel
 
 /// Makes an endpoint of a profile: the clusters that its device types demand, with what the profile says of them.
 enum EndpointBuilder {
-    static func build(_ endpoint: DeviceProfile.Endpoint, on node: DeviceNode) -> EndpointServer {
+    /// - Parameter parts: the endpoints that belong to this one.
+    static func build(_ endpoint: DeviceProfile.Endpoint, parts: [EndpointID] = [], on node: DeviceNode) -> EndpointServer {
         let types = endpoint.deviceTypes.compactMap { DataModel.deviceType(id: $0) }
         let server = EndpointServer(
             id: endpoint.id,
@@ -16,12 +17,34 @@ enum EndpointBuilder {
             }
         }
         for id in wanted.sorted() {
-            let configuration = configuration(of: id, types, endpoint.clusters[id])
+            var configuration = configuration(of: id, types, endpoint.clusters[id])
+            if id == Descriptor.id { describe(&configuration, types, parts) }
+            if id == BridgedDeviceBasicInformation.id { introduce(&configuration, "\(node.environment.name)-\(endpoint.id)") }
             if let cluster = ClusterFactory.make(id, endpoint: endpoint.id, node: node, configuration: configuration) {
                 server.add(cluster)
             }
         }
         return server
+    }
+
+    /// What the Descriptor cannot know by itself: the parts, and what the endpoint is a client of.
+    private static func describe(_ configuration: inout ClusterConfiguration, _ types: [DeviceTypeDefinition], _ parts: [EndpointID]) {
+        if !parts.isEmpty { configuration.parameters["parts"] = .array(parts.map { .unsigned($0.unsigned) }) }
+        var clients: Set<ClusterID> = []
+        for requirement in types.flatMap(\.clusters) where requirement.side == .client && isMandatory(requirement, types) {
+            clients.insert(requirement.id)
+        }
+        if !clients.isEmpty { configuration.parameters["clients"] = .array(clients.sorted().map { .unsigned($0.unsigned) }) }
+    }
+
+    /// A bridged device is reachable and has an id of its own, unless the profile says otherwise.
+    private static func introduce(_ configuration: inout ClusterConfiguration, _ uniqueID: String) {
+        typealias Attributes = BridgedDeviceBasicInformation.Attributes
+        if configuration.attributes[Attributes.uniqueID] == nil {
+            // The end of a long name is what tells two of them apart.
+            configuration.attributes[Attributes.uniqueID] = .utf8(String(uniqueID.suffix(32)))
+        }
+        if configuration.attributes[Attributes.reachable] == nil { configuration.attributes[Attributes.reachable] = .boolean(true) }
     }
 
     private static func isMandatory(_ requirement: ClusterRequirement, _ types: [DeviceTypeDefinition]) -> Bool {

@@ -31,11 +31,16 @@ public enum ProfileReader {
         }
         if let found = top.take("endpoints") {
             for item in context.sequence(found.node, found.path) ?? [] {
-                guard let endpoint = endpoint(item.node, item.path, context) else { continue }
-                if profile.endpoints.contains(where: { $0.id == endpoint.id }) {
-                    context.report(item.node, item.path, "endpoint \(endpoint.id) stands twice")
+                for endpoint in endpoints(item.node, item.path, context) {
+                    if profile.endpoints.contains(where: { $0.id == endpoint.id }) {
+                        context.report(item.node, item.path, "endpoint \(endpoint.id) stands twice")
+                    }
+                    profile.endpoints.append(endpoint)
                 }
-                profile.endpoints.append(endpoint)
+            }
+            for endpoint in profile.endpoints {
+                guard let parent = endpoint.parent, !profile.endpoints.contains(where: { $0.id == parent }) else { continue }
+                context.report(found.node, found.path, "endpoint \(endpoint.id) belongs to endpoint \(parent), which is not there")
             }
             if profile.endpoints.isEmpty { context.report(found.node, found.path, "a device needs at least one endpoint") }
         } else {
@@ -75,8 +80,9 @@ public enum ProfileReader {
         setup.finish()
     }
 
-    private static func endpoint(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> DeviceProfile.Endpoint? {
-        guard let mapping = context.mapping(node, path) else { return nil }
+    /// An endpoint, or with `repeat` several that are alike, numbered from its id on.
+    private static func endpoints(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> [DeviceProfile.Endpoint] {
+        guard let mapping = context.mapping(node, path) else { return [] }
         let id: UInt16 = context.number(mapping.take("id"), in: 1...0xFFFE, "an endpoint") ?? 1
         var endpoint = DeviceProfile.Endpoint(EndpointID(id), deviceTypes: [])
         endpoint.parent = context.number(mapping.take("parent"), in: UInt16(1)...0xFFFE, "an endpoint").map { EndpointID($0) }
@@ -89,8 +95,14 @@ public enum ProfileReader {
             context.report(node, path, "'deviceTypes' is missing: a list such as [OnOffLight] is expected")
         }
         if let found = mapping.take("clusters") { endpoint.clusters = clusters(found.node, found.path, context) }
+        let count: UInt16 = context.number(mapping.take("repeat"), in: 1...1000, "a number of endpoints") ?? 1
         mapping.finish()
-        return endpoint
+        return (0..<count).compactMap { offset in
+            let (number, overflow) = id.addingReportingOverflow(offset)
+            guard !overflow, number <= 0xFFFE else { return nil }
+            return DeviceProfile.Endpoint(
+                EndpointID(number), deviceTypes: endpoint.deviceTypes, clusters: endpoint.clusters, parent: endpoint.parent)
+        }
     }
 
     private static func deviceType(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> DeviceTypeID? {
