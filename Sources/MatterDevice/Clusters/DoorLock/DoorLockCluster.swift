@@ -177,13 +177,15 @@ public final class DoorLockCluster: Cluster {
     public override func willWrite(
         _ attribute: AttributeDefinition, _ value: TLVValue, _ context: InteractionContext
     ) throws(Status) -> TLVValue {
-        if attribute.id == Ids.operatingMode, let mode = value.unsigned {
-            // A set bit means that the mode is not supported (Matter Application Clusters, 5.2.6.17).
-            guard mode < 16, limit(Ids.supportedOperatingModes) >> mode & 1 == 0 else {
-                throw Status(.constraintError, "the operating mode is not supported")
-            }
+        if attribute.id == Ids.operatingMode, !supports(Spec.OperatingModeEnum(rawValue: UInt8(clamping: value.unsigned ?? 0))) {
+            throw Status(.constraintError, "the operating mode is not supported")
         }
         return value
+    }
+
+    /// A set bit means that the mode is not supported (Matter Application Clusters, 5.2.6.17).
+    func supports(_ mode: Spec.OperatingModeEnum) -> Bool {
+        mode.rawValue < 16 && limit(Ids.supportedOperatingModes) >> UInt64(mode.rawValue) & 1 == 0
     }
 
     public override func didWrite(
