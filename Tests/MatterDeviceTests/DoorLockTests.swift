@@ -24,6 +24,7 @@ enum Locks {
             Ids.minPINCodeLength: .unsigned(6), Ids.maxPINCodeLength: .unsigned(8), Ids.minRFIDCodeLength: .unsigned(10),
             Ids.maxRFIDCodeLength: .unsigned(20), Ids.requirePINforRemoteOperation: .boolean(false),
             Ids.wrongCodeEntryLimit: .unsigned(3), Ids.userCodeTemporaryDisableTime: .unsigned(10),
+            Ids.supportedOperatingModes: .unsigned(0xFFE0),
         ]
         values.merge(attributes) { $1 }
         let present = ClusterShape.of(Spec.definition, features: features.rawValue).attributes
@@ -218,6 +219,18 @@ enum Locks {
         try await Locks.run(Locks.configuration(Locks.all, [Ids.supportedOperatingModes: .unsigned(0xFFF6)])) { bench in
             try bench.write(Spec.id, Ids.operatingMode, Spec.OperatingModeEnum.noRemoteLockUnlock)
             #expect(status { try bench.write(Spec.id, Ids.operatingMode, Spec.OperatingModeEnum.vacation) } == .constraintError)
+        }
+    }
+
+    @Test func optionalWriteAccessMayBeMissing() async throws {
+        var configuration = Locks.configuration(Locks.all, [Ids.enableLocalProgramming: .boolean(true)])
+        configuration.parameters["readOnly"] = .array([.utf8("EnableLocalProgramming"), .utf8("LockState")])
+        let frozen = configuration
+        try await Locks.run(frozen) { bench in
+            try bench.write(Spec.id, Ids.wrongCodeEntryLimit, UInt8(8))
+            #expect(status { try bench.write(Spec.id, Ids.enableLocalProgramming, false) } == .unsupportedWrite)
+            try Locks.byHand(bench, Ids.enableLocalProgramming, false)
+            #expect(try bench.read(Spec.id, Ids.enableLocalProgramming) == .boolean(false))
         }
     }
 

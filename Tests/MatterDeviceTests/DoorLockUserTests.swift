@@ -122,11 +122,6 @@ import Testing
             let user = try Self.user(bench, 1)
             #expect(user == Self.free(1))
         }
-        // Rules that the lock does not have.
-        try await Locks.run(Locks.configuration(Locks.all, [Ids.credentialRulesSupport: .unsigned(1)])) { bench in
-            try bench.invoke(Self.set(.add, 1, rule: .single))
-            #expect(status { _ = try bench.invoke(Self.set(.add, 2, rule: .dual)) } == .invalidCommand)
-        }
     }
 
     @Test func anotherFabricMayNotRenameUsersNorGiveThemCodes() async throws {

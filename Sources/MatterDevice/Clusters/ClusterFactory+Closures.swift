@@ -21,7 +21,8 @@ extension ClusterFactory {
                         ClusterParameter("rfids", .list(.octets), "RFID codes"),
                         ClusterParameter("type", .unsigned(0...9), "UserTypeEnum (0, unrestricted)"),
                         ClusterParameter("rule", .unsigned(0...2), "CredentialRuleEnum (0, single)"),
-                    ])), "users that the lock has when it is new")
+                    ])), "users that the lock has when it is new"),
+            ClusterParameter("readOnly", .list(.text), "attributes that nobody may write, of those whose write access is optional"),
         ],
     ]
 }

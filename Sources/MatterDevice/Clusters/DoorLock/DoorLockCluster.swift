@@ -7,7 +7,8 @@ import MatterTLV
 ///
 /// Parameter of the profile: `users`, whom the lock knows when it is new: an array of structures with the members 0 `name` (text), 1 `pins`
 /// (array of texts), 2 `rfids` (array of octets), 3 `type` (UserTypeEnum, default 0) and 4 `rule` (CredentialRuleEnum, default 0). They
-/// belong to no fabric. PINs and RFIDs take the lowest free index each.
+/// belong to no fabric. PINs and RFIDs take the lowest free index each. `readOnly`: names of attributes that nobody may write, of those
+/// whose write access is optional (an array of texts).
 ///
 /// By hand (`setLocally`): LockState is a hand on the thumb turn (source Manual), or an unlatched or not fully locked bolt; DoorState is the
 /// door; ActuatorEnabled, OperatingMode and the like are settings. An event raised by a tester (`triggerLocally`): DoorLockAlarm LockJammed
@@ -87,7 +88,7 @@ public final class DoorLockCluster: Cluster {
         let features = Spec.Feature(rawValue: given.features)
         var usual: [AttributeID: TLVValue] = [
             Ids.lockState: Spec.LockStateEnum.locked.tlv, Ids.actuatorEnabled: .boolean(true),
-            Ids.supportedOperatingModes: .unsigned(0xFFE0), Ids.autoRelockTime: .unsigned(0),
+            Ids.autoRelockTime: .unsigned(0),
         ]
         if features.contains(.doorPositionSensor) { usual[Ids.doorState] = Spec.DoorStateEnum.doorClosed.tlv }
         if features.contains(.pinCredential) {
@@ -104,7 +105,6 @@ public final class DoorLockCluster: Cluster {
         if features.contains(.user) {
             usual[Ids.numberOfTotalUsersSupported] = .unsigned(10)
             usual[Ids.numberOfCredentialsSupportedPerUser] = .unsigned(5)
-            usual[Ids.credentialRulesSupport] = Spec.CredentialRulesBitmap([.single, .dual, .tri]).tlv
             usual[Ids.expiringUserTimeout] = .unsigned(1440)
         }
         if features.contains(.weekDayAccessSchedules) { usual[Ids.numberOfWeekDaySchedulesSupportedPerUser] = .unsigned(10) }
@@ -138,6 +138,9 @@ public final class DoorLockCluster: Cluster {
             }
         }
     }
+
+    /// Attributes whose optional write access this lock does not have.
+    private lazy var readOnly = Set((configuration.parameters["readOnly"]?.array ?? []).compactMap(\.text))
 
     func limit(_ attribute: AttributeID) -> UInt64 { value(attribute).unsigned ?? 0 }
     var hasUsers: Bool { hasFeature(Spec.Feature.user.rawValue) }
@@ -177,6 +180,7 @@ public final class DoorLockCluster: Cluster {
     public override func willWrite(
         _ attribute: AttributeDefinition, _ value: TLVValue, _ context: InteractionContext
     ) throws(Status) -> TLVValue {
+        if attribute.writeIsOptional, readOnly.contains(attribute.name) { throw Status(.unsupportedWrite) }
         if attribute.id == Ids.operatingMode, !supports(Spec.OperatingModeEnum(rawValue: UInt8(clamping: value.unsigned ?? 0))) {
             throw Status(.constraintError, "the operating mode is not supported")
         }
