@@ -127,4 +127,22 @@ import Testing
             #expect(try relays() == 1)
         }
     }
+
+    /// EmergencyHeatDelta: far below the setpoint a second heater helps until the room is nearer.
+    @Test func aVeryColdRoomIsHeatedTwice() async throws {
+        try await Bench.run { bench in
+            try bench.addThermostat(
+                [.heating], [Attributes.localTemperature: .signed(1600), Attributes.emergencyHeatDelta: .unsigned(30)],
+                parameters: ["emergencyHeaterPower": .double(5000)])
+            func relays() throws -> UInt64? { try bench.read(Thermostat.id, Attributes.thermostatRunningState).unsigned }
+            #expect(try relays() == 0b1001)
+            // 8000 W against 600 W warm the room by a degree in less than seven minutes; 17 °C is 3 degrees below 20 °C.
+            try await bench.advance(.seconds(390))
+            #expect(try relays() == 0b1001)
+            try await bench.advance(.seconds(30))
+            #expect(try relays() == 0b0001)
+            let then = try #require(try bench.thermostat(Attributes.localTemperature))
+            #expect((1700...1706).contains(then))
+        }
+    }
 }

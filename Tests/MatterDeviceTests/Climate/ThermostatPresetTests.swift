@@ -223,6 +223,18 @@ extension Bench {
             #expect(try bench.setpoints() == [2100, 2650])
             #expect(try bench.read(Thermostat.id, Attributes.temperatureSetpointHold) == .unsigned(0))
             #expect(try bench.read(Thermostat.id, Attributes.setpointHoldExpiryTimestamp) == .null)
+
+            // Held without a limit, until somebody changes the mode.
+            try bench.write(Thermostat.id, Attributes.temperatureSetpointHoldDuration, TLVValue.null)
+            try bench.write(Thermostat.id, Attributes.temperatureSetpointHold, UInt8(1))
+            #expect(try bench.read(Thermostat.id, Attributes.setpointHoldExpiryTimestamp) == .null)
+            try await bench.advance(.seconds(3 * 86_400))
+            #expect(try bench.setpoints() == [2100, 2650])
+            try bench.write(Thermostat.id, Attributes.systemMode, UInt8(3))
+            #expect(try bench.read(Thermostat.id, Attributes.temperatureSetpointHold) == .unsigned(0))
+            #expect(try bench.read(Thermostat.id, Attributes.systemMode) == .unsigned(3))
+            try await advance(toMinuteOfDay: 23 * 60)
+            #expect(try bench.setpoints() == [1700, 2800])
         }
     }
 

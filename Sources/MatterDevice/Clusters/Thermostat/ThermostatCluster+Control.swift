@@ -52,20 +52,35 @@ extension ThermostatCluster {
             let power: Double =
                 switch wanted {
                 case .heating: heaterPower
+                case .emergencyHeating: heaterPower + emergencyHeaterPower
                 case .cooling: -coolerPower
                 case .off, .fan: 0
                 }
             room.change(at: node.environment.now, power: power)
-            keepTemperature()
         }
         show(temperature, exact: exact)
+        // A power cut leaves no time for it.
+        keepTemperature()
         scheduleCrossing(temperature)
+    }
+
+    private var isHeating: Bool { output == .heating || output == .emergencyHeating }
+
+    /// So far below the setpoint the second heater helps (4.3.9.39); nil without the attribute.
+    private var emergencyThreshold: Int? {
+        guard let delta = number(Attributes.emergencyHeatDelta),
+            let setpoint = number(isOccupied ? Attributes.occupiedHeatingSetpoint : Attributes.unoccupiedHeatingSetpoint)
+        else { return nil }
+        return setpoint - delta * 10
     }
 
     private func decision(_ temperature: Int) -> Output {
         if systemMode == .fanOnly || systemMode == .dry { return .fan }
         guard !sensorIsBroken else { return .off }
-        if let band = heatingBand, output == .heating ? temperature < band.off : temperature <= band.on { return .heating }
+        if let band = heatingBand, isHeating ? temperature < band.off : temperature <= band.on {
+            let isEmergency = systemMode == .emergencyHeat || temperature <= emergencyThreshold ?? .min
+            return isEmergency ? .emergencyHeating : .heating
+        }
         if let band = coolingBand, output == .cooling ? temperature > band.off : temperature >= band.on { return .cooling }
         return .off
     }
@@ -81,14 +96,15 @@ extension ThermostatCluster {
         let relays: Thermostat.RelayStateBitmap =
             switch output {
             case .off: []
-            case .heating: systemMode == .emergencyHeat ? [.heat, .heatStage2] : .heat
+            case .heating: .heat
+            case .emergencyHeating: [.heat, .heatStage2]
             case .cooling: .cool
             case .fan: .fan
             }
         set(Attributes.thermostatRunningState, relays.tlv)
-        let mode: Thermostat.ThermostatRunningModeEnum = output == .heating ? .heat : output == .cooling ? .cool : .off
+        let mode: Thermostat.ThermostatRunningModeEnum = isHeating ? .heat : output == .cooling ? .cool : .off
         set(Attributes.thermostatRunningMode, mode.tlv)
-        set(Attributes.piHeatingDemand, .unsigned(output == .heating ? 100 : 0))
+        set(Attributes.piHeatingDemand, .unsigned(isHeating ? 100 : 0))
         set(Attributes.piCoolingDemand, .unsigned(output == .cooling ? 100 : 0))
     }
 
@@ -101,7 +117,7 @@ extension ThermostatCluster {
         guard direction != 0 else { return }
         var targets: [Int] = []
         if let shown = value(Attributes.localTemperature).signed { targets.append(Int(shown) + direction * temperatureStep) }
-        if let band = heatingBand { targets += [band.on, band.off] }
+        if let band = heatingBand { targets += [band.on, band.off] + [emergencyThreshold].compactMap { $0.map { $0 + 1 } } }
         if let band = coolingBand { targets += [band.on, band.off] }
         let next = targets.filter { ($0 - temperature) * direction > 0 }
             .compactMap { room.delay(until: Double($0 - calibration) / 100, from: now) }.min()

@@ -155,15 +155,25 @@ extension ThermostatCluster {
 
     /// Does what the schedule says for this moment and waits for its next transition.
     func resumeSchedule() {
+        guard node.isRunning, !isHeld else { return }
+        let minute = Int(nanosecondsOfWeek / 60_000_000_000)
+        let transitions = transitions
+        if let present = transitions.last(where: { $0.minute <= minute }) ?? transitions.last { follow(present) }
+        waitForTransition()
+    }
+
+    private func waitForTransition() {
         cancel(scheduleTimer)
         scheduleTimer = nil
         guard node.isRunning, !isHeld else { return }
-        let transitions = transitions
         let minute = Int(nanosecondsOfWeek / 60_000_000_000)
-        guard let present = transitions.last(where: { $0.minute <= minute }) ?? transitions.last else { return }
-        follow(present)
-        let next = transitions.first { $0.minute > minute }?.minute ?? (transitions[0].minute + Self.minutesOfWeek)
-        scheduleTimer = after(.nanoseconds(Int64(next) * 60_000_000_000 - nanosecondsOfWeek)) { [weak self] in self?.resumeSchedule() }
+        let transitions = transitions
+        guard let first = transitions.first else { return }
+        let next = transitions.first { $0.minute > minute }?.minute ?? (first.minute + Self.minutesOfWeek)
+        scheduleTimer = after(.nanoseconds(Int64(next) * 60_000_000_000 - nanosecondsOfWeek)) { [weak self] in
+            self?.scheduleTimer = nil
+            self?.resumeSchedule()
+        }
     }
 
     private func follow(_ transition: Transition) {
@@ -185,7 +195,7 @@ extension ThermostatCluster {
         holdExpiry = nil
         let minutes = has(Attributes.temperatureSetpointHoldDuration) ? value(Attributes.temperatureSetpointHoldDuration).unsigned : nil
         guard isHeld else {
-            set(Attributes.setpointHoldExpiryTimestamp, .null)
+            endHold()
             return resumeSchedule()
         }
         cancel(scheduleTimer)
@@ -194,6 +204,14 @@ extension ThermostatCluster {
         let seconds = Int64(min(minutes, 1440)) * 60
         set(Attributes.setpointHoldExpiryTimestamp, .unsigned(UInt64(epochSeconds) + UInt64(seconds)))
         waitForHoldExpiry(.seconds(seconds))
+    }
+
+    /// Nothing is held any more. The schedule goes on at its next transition.
+    func endHold() {
+        cancel(holdExpiry)
+        holdExpiry = nil
+        set(Attributes.setpointHoldExpiryTimestamp, .null)
+        if scheduleTimer == nil { waitForTransition() }
     }
 
     /// After a restart a hold ends when it was to end.

@@ -18,10 +18,12 @@ public final class ThermostatCluster: Cluster {
     typealias Attributes = Thermostat.Attributes
 
     /// What the thermostat has switched on.
-    enum Output { case off, heating, cooling, fan }
+    enum Output { case off, heating, emergencyHeating, cooling, fan }
 
     let heaterPower: Double
     let coolerPower: Double
+    /// What the second heater adds to the first.
+    let emergencyHeaterPower: Double
     /// Half the width of the band around a setpoint in which nothing is switched.
     let hysteresis: Int
     /// What the room has to move by for LocalTemperature to change.
@@ -40,6 +42,7 @@ public final class ThermostatCluster: Cluster {
         let parameters = configuration.parameters
         func number(_ name: String, _ fallback: Double) -> Double { parameters[name]?.number ?? fallback }
         (heaterPower, coolerPower) = (number("heaterPower", 3000), number("coolerPower", 3000))
+        emergencyHeaterPower = number("emergencyHeaterPower", 2000)
         hysteresis = Int(clamping: parameters["hysteresis"]?.signed ?? 25)
         temperatureStep = max(1, Int(clamping: parameters["temperatureStep"]?.signed ?? 10))
         let outdoor = configuration.attributes[Attributes.outdoorTemperature]?.signed ?? 1000
@@ -190,7 +193,11 @@ public final class ThermostatCluster: Cluster {
             Attributes.maxCoolSetpointLimit:
             for occupied in [true, false] { settle(occupied: occupied) }
         case Attributes.temperatureSetpointHold, Attributes.temperatureSetpointHoldDuration: holdChanged()
-        case Attributes.systemMode: resumeSchedule()
+        case Attributes.systemMode:
+            // A setpoint is held until the mode changes (4.3.9.27).
+            if has(Attributes.temperatureSetpointHold) { set(Attributes.temperatureSetpointHold, .unsigned(0)) }
+            endHold()
+        case Attributes.thermostatProgrammingOperationMode: resumeSchedule()
         default: break
         }
         control()
