@@ -151,6 +151,31 @@ import Testing
         }
     }
 
+    /// Test case CC-10.1: every colour mode's values are in a stored scene.
+    @Test func aStoredColorSceneHasAllValues() async throws {
+        try await Bench.run { bench in
+            try Self.prepare(bench)
+            try bench.invoke(
+                ColorControl.MoveToColor(colorX: 32768, colorY: 19660, transitionTime: 0, optionsMask: [], optionsOverride: []))
+            try bench.moveToTemperature(300)
+            try bench.invoke(
+                ColorControl.EnhancedMoveToHueAndSaturation(
+                    enhancedHue: 20000, saturation: 50, transitionTime: 0, optionsMask: [], optionsOverride: []))
+            #expect(try Self.store(bench, 1) == .success)
+            #expect(
+                try Self.view(bench, 1).extensionFieldSetStructs?.last
+                    == FieldSet(
+                        clusterID: ColorControl.id,
+                        attributeValueList: [
+                            Pair(attributeID: 0x0003, valueUnsigned16: 32768), Pair(attributeID: 0x0004, valueUnsigned16: 19660),
+                            Pair(attributeID: 0x4000, valueUnsigned16: 20000), Pair(attributeID: 0x0001, valueUnsigned8: 50),
+                            Pair(attributeID: 0x4002, valueUnsigned8: 0), Pair(attributeID: 0x4003, valueUnsigned8: 0),
+                            Pair(attributeID: 0x4004, valueUnsigned16: 25), Pair(attributeID: 0x0007, valueUnsigned16: 300),
+                            Pair(attributeID: 0x4001, valueUnsigned8: 3),
+                        ]))
+        }
+    }
+
     @Test func aSceneSurvivesARestart() async throws {
         try await Bench.run { bench in
             try Self.prepare(bench)
@@ -282,10 +307,16 @@ import Testing
             #expect(try copy([], (1, 1), (3, 9)) == .invalidCommand)
             #expect(try copy(.copyAllScenes, (1, 255), (2, 255)) == .success)
             #expect(try bench.invoke(Spec.GetSceneMembership(groupID: 2)).sceneList == [1, 2, 3, 9])
-            // No room for all: none is copied.
+            // No room left, but over what is there it can be copied.
             #expect(try Self.info(bench)?.remainingCapacity == 0)
+            #expect(try copy([], (1, 1), (0, 1)) == .resourceExhausted)
+            #expect(try copy([], (1, 1), (2, 9)) == .success)
+            #expect(try Self.view(bench, 9, in: 2).sceneName == "s1")
+            // TestScenesMaxCapacity: what there is room for is copied.
+            #expect(try bench.invoke(Spec.RemoveScene(groupID: 2, sceneID: 9)).status == .success)
+            #expect(try bench.invoke(Spec.RemoveScene(groupID: 2, sceneID: 3)).status == .success)
             #expect(try copy(.copyAllScenes, (1, 0), (0, 0)) == .resourceExhausted)
-            #expect(try bench.invoke(Spec.GetSceneMembership(groupID: 0)).sceneList == [])
+            #expect(try bench.invoke(Spec.GetSceneMembership(groupID: 0)).sceneList == [1, 2])
         }
     }
 

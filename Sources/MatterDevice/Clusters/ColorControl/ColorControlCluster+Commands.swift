@@ -263,10 +263,11 @@ extension ColorControlCluster {
 }
 
 extension ColorControlCluster: SceneableCluster {
+    /// In the order in which controllers are used to see them in a scene.
     private static let sceneable = [
-        Spec.Attributes.currentSaturation, Spec.Attributes.currentX, Spec.Attributes.currentY, Spec.Attributes.colorTemperatureMireds,
-        Spec.Attributes.enhancedCurrentHue, Spec.Attributes.enhancedColorMode, Spec.Attributes.colorLoopActive,
-        Spec.Attributes.colorLoopDirection, Spec.Attributes.colorLoopTime,
+        Spec.Attributes.currentX, Spec.Attributes.currentY, Spec.Attributes.enhancedCurrentHue, Spec.Attributes.currentSaturation,
+        Spec.Attributes.colorLoopActive, Spec.Attributes.colorLoopDirection, Spec.Attributes.colorLoopTime,
+        Spec.Attributes.colorTemperatureMireds, Spec.Attributes.enhancedColorMode,
     ]
 
     public func sceneValues() -> [(attribute: AttributeID, value: TLVValue)] {

@@ -133,7 +133,7 @@ extension ScenesManagementCluster {
                 sceneList: ByteList(keys(in: group, of: fabric).map(\.scene))))
     }
 
-    /// One scene, or all of a group; all or nothing.
+    /// One scene, or all of a group; when the table is full before the end, those that were copied stay.
     private func copy(_ request: Spec.CopyScene, _ fabric: FabricIndex) throws(Status) {
         let copiesAll = request.mode.contains(.copyAllScenes)
         if !copiesAll, request.sceneIdentifierFrom == Self.noScene || request.sceneIdentifierTo == Self.noScene {
@@ -141,19 +141,18 @@ extension ScenesManagementCluster {
         }
         try checkMembership(request.groupIdentifierFrom, fabric)
         try checkMembership(request.groupIdentifierTo, fabric)
-        var copies: [(Key, Scene)] = []
         let sources =
             copiesAll
             ? keys(in: request.groupIdentifierFrom, of: fabric)
             : [Key(group: request.groupIdentifierFrom, scene: request.sceneIdentifierFrom)]
+        var hasCopied = false
+        defer { if hasCopied { changed() } }
         for source in sources {
-            guard let scene = scene(source, of: fabric) else { throw Status(.notFound) }
-            let target = copiesAll ? source.scene : request.sceneIdentifierTo
-            copies.append((Key(group: request.groupIdentifierTo, scene: target), scene))
+            guard let found = scene(source, of: fabric) else { throw Status(.notFound) }
+            let target = Key(group: request.groupIdentifierTo, scene: copiesAll ? source.scene : request.sceneIdentifierTo)
+            guard scene(target, of: fabric) != nil || capacity(of: fabric) > 0 else { throw Status(.resourceExhausted) }
+            put(found, target, of: fabric)
+            hasCopied = true
         }
-        let new = copies.filter { scene($0.0, of: fabric) == nil }.count
-        guard new <= capacity(of: fabric) else { throw Status(.resourceExhausted) }
-        for (key, scene) in copies { put(scene, key, of: fabric) }
-        changed()
     }
 }
