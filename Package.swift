@@ -80,7 +80,7 @@ let tools: [Target] = [
             "MachineInterface", "HearthStore", "HearthIO", "HearthTime", "CQREncode",
         ], swiftSettings: settings),
     .testTarget(
-        name: "EndToEndTests", dependencies: ["hearth", "HomeTestKit", "MatterModel", "MatterTLV", "HearthTime"],
+        name: "EndToEndTests", dependencies: ["hearth", "HomeTestKit", "MatterDevice", "MatterModel", "MatterTLV", "HearthTime"],
         exclude: ["ProtocolClient"], swiftSettings: settings),
     .testTarget(
         name: "ConformanceTests", dependencies: ["HomeTestKit", "MatterController", "MatterSimulator", "MatterModel", "HearthTime"],
@@ -97,7 +97,8 @@ let package = Package(
     name: "hearth",
     products: [
         .executable(name: "hearth", targets: ["hearth"]),
-        .library(name: "HomeTestKit", targets: ["HomeTestKit"]),
+        // With what a test names beside the kit: profiles, commands, values, instants.
+        .library(name: "HomeTestKit", targets: ["HomeTestKit", "MatterSimulator", "MatterModel", "MatterTLV", "HearthTime"]),
         // For Benchmarks/, which measures single layers.
         .library(name: "HearthLayers", targets: layers.compactMap { $0.first?.name }),
     ],
