@@ -5,6 +5,9 @@ import MatterTLV
 
 /// What devices answer, for people: names and units.
 public enum ReportText {
+    /// The global attribute whose bits are the cluster's features (Matter Core, 7.13).
+    private static let featureMap: AttributeID = 0xFFFC
+
     /// The parts of a line about an attribute. `failure` is set in place of `value` when there is none.
     public struct Line: Sendable, Hashable {
         public var endpoint: String
@@ -26,6 +29,11 @@ public enum ReportText {
         case .value(_, let value):
             let text = definition.flatMap { definition in path.cluster.map { ValueText(definition, in: $0) } } ?? anything
             line.value = text.format(value)
+            if path.attribute == featureMap, let map = value.unsigned.flatMap({ UInt32(exactly: $0) }),
+                let cluster = path.cluster.flatMap({ DataModel.cluster(id: $0) }), map != 0
+            {
+                line.value = cluster.featureCodes(of: map).joined(separator: ", ")
+            }
         case .status(let status): (line.value, line.isFailure) = (status.description, true)
         }
         return line

@@ -27,7 +27,7 @@ let shellCommand = Command(
 private func machineShell(_ arguments: ParsedArguments, _ terminal: Terminal) async throws {
     let stop = try StopSignal()
     try await stop.whileWatching { try await serve(arguments, terminal, stop) }
-    if let code = stop.code, code != .ok { throw Quiet(exitCode: code, message: "stopped") }
+    if let code = stop.code, code != .ok { throw Quiet(exitCode: code, message: "") }
 }
 
 private func serve(_ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal) async throws {
@@ -51,7 +51,7 @@ private func serve(_ arguments: ParsedArguments, _ terminal: Terminal, _ stop: S
 private func promptShell(_ arguments: ParsedArguments, _ terminal: Terminal) async throws {
     let stop = try StopSignal()
     try await stop.whileWatching { try await prompt(arguments, terminal, stop) }
-    if let code = stop.code { throw Quiet(exitCode: code, message: "stopped") }
+    if let code = stop.code { throw Quiet(exitCode: code, message: "") }
 }
 
 private func prompt(_ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal) async throws {

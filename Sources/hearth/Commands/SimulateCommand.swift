@@ -128,7 +128,7 @@ struct Simulation: Sendable {
         // The controller is another process, with the system's time: a day that is fixed would make its certificates invalid.
         let runtime = try Runtime(mode: mode, seed: seed, epoch: Timeline.systemEpoch())
         do {
-            let discovery = HomeOptions.discovery(arguments, runtime, services: count)
+            let discovery = try HomeOptions.discovery(arguments, runtime, services: count)
             var configuration = Simulator.Configuration()
             configuration.seed = seed
             if let folder = arguments.text("state") { configuration.store = .folder(folder, durable: arguments.flag("durable")) }
@@ -176,7 +176,9 @@ struct Simulation: Sendable {
         guard arguments.flag("json") else {
             show(devices, arguments, terminal)
             terminal.flush()
+            let listener = try await simulator.listen { tell($0, terminal) }
             _ = await stop.wait()
+            try? await simulator.stopListening(listener)
             return
         }
         let writer = LineWriter(STDOUT_FILENO) {}
@@ -186,6 +188,15 @@ struct Simulation: Sendable {
         _ = await stop.wait()
         try? await simulator.stopListening(listener)
         writer.finish()
+    }
+
+    /// Says when a device has been taken into a home: its setup code is of no use then.
+    private func tell(_ entry: JournalEntry, _ terminal: Terminal) {
+        guard entry.kind == .invoke, entry.cluster == GeneralCommissioning.id, entry.status?.isSuccess == true,
+            entry.command == GeneralCommissioning.Commands.commissioningComplete, entry.node != nil
+        else { return }
+        terminal.line("\(TextWidth.harmless(entry.device)) is paired")
+        terminal.flush()
     }
 
     /// Launches the devices and returns when all can be reached. A device that cannot start is told and leaves the others alone.
@@ -211,7 +222,7 @@ struct Simulation: Sendable {
         }
         if started == 0, let lastError { throw lastError }
         // Without discovery nobody ever says that a device is advertised.
-        if arguments.text("mdns") != "off" { try await simulator.advertised() }
+        if try HomeOptions.backEnd(arguments) != .off { try await simulator.advertised() }
         progress?.finish()
         return try await simulator.allDevices()
     }

@@ -48,7 +48,7 @@ let watchCommand = Command(
             home.verbs.open(number)
             let code = try await stop.whileWatching { await stop.wait() }
             _ = try? await home.verbs.perform(.unsubscribe(number))
-            if code != .ok { throw Quiet(exitCode: code, message: "stopped") }
+            if code != .ok { throw Quiet(exitCode: code, message: "") }
         }
     })
 

@@ -40,6 +40,8 @@ struct Failures: CommandLineError {
 
     /// With `--json` an error is a JSON document on standard output, like everything else.
     @Sendable static func report(_ error: any CommandLineError, _ words: [String], _ terminal: Terminal) -> Bool {
+        // Whoever pressed Ctrl-C knows why the command ended.
+        if error is Quiet, error.message.isEmpty { return true }
         guard words.prefix(while: { $0 != "--" }).contains("--json") else { return false }
         if error is Quiet { return true }
         terminal.line(json(error).text())
@@ -56,7 +58,7 @@ struct Failures: CommandLineError {
 /// Ends a command with an exit code when everything has been said.
 struct Quiet: CommandLineError {
     let exitCode: ExitCode
-    /// What a person reads; with `--json` the document has said it.
+    /// What a person reads, if anything; with `--json` the document has said it.
     let message: String
     var hint: String? { nil }
 }

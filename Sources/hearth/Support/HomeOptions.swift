@@ -12,11 +12,10 @@ enum HomeOptions {
         "home", "DIR", help: "The home's folder; without it $HEARTH_HOME, else the XDG data folder", kind: .folder)
     static let json = Argument.flag("json", help: "Print JSON, for programs")
     static let mdns = Argument.option(
-        "mdns", "BACKEND", help: "How devices are advertised and found", kind: .choice(["auto", "avahi", "builtin", "off"]),
-        default: "auto")
+        "mdns", "BACKEND", help: "How devices are advertised and found; without it $HEARTH_MDNS, else auto", kind: .choice(backEnds))
     static let interface = Argument.option(
-        "interface", "IF", help: "The one network interface to use for mDNS; without it all",
-        completion: .dynamic { _ in interfaces() })
+        "interface", "IF", help: "The one network interface to use for mDNS; without it all", completion: .dynamic { _ in interfaces() })
+    private static let backEnds = ["auto", "avahi", "builtin", "off"]
 
     static let all = [json, home, mdns, interface]
 
@@ -48,14 +47,22 @@ enum HomeOptions {
         return String(cString: value)
     }
 
-    /// The discovery that the arguments choose.
-    static func discovery(_ arguments: ParsedArguments, _ runtime: Runtime, services: Int = 1) -> SharedDiscovery {
-        let backEnd = arguments.text("mdns").flatMap { Discovery.BackEnd(rawValue: $0) } ?? .auto
+    /// The back end that the arguments choose.
+    static func backEnd(_ arguments: ParsedArguments) throws -> Discovery.BackEnd {
+        let name = arguments.text("mdns") ?? variable("HEARTH_MDNS") ?? "auto"
+        guard backEnds.contains(name.lowercased()), let backEnd = Discovery.BackEnd(rawValue: name.lowercased()) else {
+            throw UsageError("HEARTH_MDNS is '\(name)', which is none of \(backEnds.joined(separator: ", "))")
+        }
+        return backEnd
+    }
+
+    /// The discovery that the arguments choose; it is started when it is first used.
+    static func discovery(_ arguments: ParsedArguments, _ runtime: Runtime, services: Int = 1) throws -> SharedDiscovery {
+        let backEnd = try backEnd(arguments)
         let interface = arguments.text("interface")
         return SharedDiscovery(timeline: runtime.timeline) {
             try Discovery.make(
-                backEnd: backEnd, interface: interface, loop: runtime.loop, timeline: runtime.timeline, expectedServices: services
-            )
+                backEnd: backEnd, interface: interface, loop: runtime.loop, timeline: runtime.timeline, expectedServices: services)
         }
     }
 }
@@ -75,7 +82,7 @@ struct OpenHome: Sendable {
         let folder = try HomeOptions.folder(arguments)
         let runtime = try Runtime(mode: .real(speed: 1))
         do {
-            let discovery = HomeOptions.discovery(arguments, runtime)
+            let discovery = try HomeOptions.discovery(arguments, runtime)
             let controller = try await Controller.open(
                 store: .folder(folder), transport: TLSTransport(runtime), discovery: discovery)
             return OpenHome(
