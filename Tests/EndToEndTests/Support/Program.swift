@@ -37,7 +37,7 @@ final class Program {
         return "/" + parts.joined(separator: "/")
     }()
 
-    /// Starts `hearth` with these words.
+    /// Starts `hearth`, or another program, with these words.
     init(_ words: [String], environment: [String: String] = [:], path: String = Program.hearth) throws {
         // One at a time: between `pipe` and `fcntl` another child would inherit the ends.
         let started = Self.spawning.withLock { _ in Self.spawn(path, words, environment) }
