@@ -269,6 +269,26 @@ import Testing
         }
     }
 
+    /// A power cut while the light fades out does not make the half-faded level its own.
+    @Test func aPowerCutInAFade() async throws {
+        try await Bench.run { bench in
+            try bench.makeLight()
+            try bench.moveToLevelWithOnOff(200)
+            try bench.write(LevelControl.id, LevelControl.Attributes.onOffTransitionTime, UInt16(20))
+            try bench.invoke(OnOff.Off())
+            try await bench.advance(.milliseconds(1500))
+            #expect(try bench.level == 51)
+            try bench.restart { _ in try bench.makeLight(start: false) }
+            #expect(try bench.level == 200)
+            // Another level given in a fade is the light's own.
+            try bench.write(LevelControl.id, LevelControl.Attributes.onOffTransitionTime, UInt16(20))
+            try bench.invoke(OnOff.On())
+            try bench.moveToLevel(30)
+            try bench.restart { _ in try bench.makeLight(start: false) }
+            #expect(try bench.level == 30)
+        }
+    }
+
     @Test func aHandOnTheDimmer() async throws {
         try await Bench.run { bench in
             try bench.makeLight()

@@ -73,6 +73,9 @@ public final class LevelControlCluster: Cluster {
         return byte(Spec.Attributes.currentLevel) ?? maximum
     }
 
+    /// Under which the level is kept that a device going on or off will come to rest at: a power cut in between must not leave it dim.
+    private static let settled = "settled"
+
     /// The level that will be when all is quiet.
     private var settledLevel: UInt8 {
         guard let running, running.isSwitching else { return level }
@@ -85,9 +88,10 @@ public final class LevelControlCluster: Cluster {
     public override func start() {
         running = nil
         (reportedRemaining, endTimer, reportTimer) = (0, nil, nil)
-        var level = min(max(byte(Spec.Attributes.currentLevel) ?? maximum, minimum), maximum)
+        var level = clamped(kept(Self.settled)?.first ?? byte(Spec.Attributes.currentLevel) ?? maximum)
+        keep(nil, as: Self.settled)
         // 0 stands for the least the device can do, null for what it was (1.6.6.14).
-        if let startUp = byte(Spec.Attributes.startUpCurrentLevel) { level = min(max(startUp, minimum), maximum) }
+        if let startUp = byte(Spec.Attributes.startUpCurrentLevel) { level = clamped(startUp) }
         set(Spec.Attributes.currentLevel, level.tlv)
         reportedLevel = level
     }
@@ -118,8 +122,10 @@ public final class LevelControlCluster: Cluster {
         let transition = Transition(start: Int(start ?? level), target: Int(target), began: now, duration: duration)
         cancel(endTimer)
         endTimer = nil
+        if running?.isSwitching == true { keep(nil, as: Self.settled) }
         running = Running(transition: transition, completion: completion, isSwitching: isSwitching, couplesColor: couples)
         guard duration > .zero, transition.start != transition.target else { return finish() }
+        if isSwitching { keep([settledLevel], as: Self.settled) }
         endTimer = after(duration) { [weak self] in self?.finish() }
         if reportTimer == nil { scheduleReport() }
         remainingChanged()
@@ -153,6 +159,7 @@ public final class LevelControlCluster: Cluster {
 
     /// Stands still at a level, which is reported as the end of a movement always is.
     private func settle(at level: UInt8) {
+        if running?.isSwitching == true { keep(nil, as: Self.settled) }
         running = nil
         set(Spec.Attributes.currentLevel, level.tlv, .quiet)
         if reportedLevel != level {
