@@ -208,7 +208,7 @@ import Testing
         var limits = TransportLimits()
         limits.unauthenticated = 8
         limits.handshake = .seconds(30)
-        limits.patience = .milliseconds(200)
+        limits.patience = .seconds(2)
         try await withTransport(limits: limits) { transport in
             let fabric = try TestFabric()
             let server = TestServer(transport)
@@ -227,7 +227,7 @@ import Testing
             #expect(await server.load.unauthenticated <= 8)
             #expect(try await client.request([9]) == [9])
             // An honest newcomer waits behind the silent ones, which lose their places.
-            #expect(try await late.connect(port, as: fabric.node(0xC1), to: lamp, timeout: .seconds(10)).peer?.nodeID == lamp)
+            #expect(try await late.connect(port, as: fabric.node(0xC1), to: lamp, timeout: .seconds(60)).peer?.nodeID == lamp)
             for fd in silent { close(fd) }
             #expect(await eventually { await server.load == TransportLoad() })
             #expect(await eventually { await server.connectionCount == 2 })
