@@ -16,6 +16,20 @@ public struct WriteBatch: Sendable {
     /// Changes that a commit makes.
     public var count: Int { values.count + cleared.count }
 
+    /// What the batch will do to a key: the outer value is nil when it says nothing, the inner one when it deletes.
+    public func pending(_ namespace: String, _ key: String) -> [UInt8]?? {
+        if let change = values[Place(namespace: namespace, key: key)] { return .some(change) }
+        return cleared.contains(namespace) ? .some(nil) : nil
+    }
+
+    /// Whether the batch empties a namespace before it puts anything there.
+    public func clears(_ namespace: String) -> Bool { cleared.contains(namespace) }
+
+    /// The keys of a namespace that the batch puts (true) or deletes (false).
+    public func pendingKeys(_ namespace: String) -> [(key: String, isPut: Bool)] {
+        values.compactMap { place, value in place.namespace == namespace ? (place.key, value != nil) : nil }
+    }
+
     public mutating func put(_ namespace: String, _ key: String, _ value: [UInt8]) {
         values[Place(namespace: namespace, key: key)] = .some(value)
     }

@@ -79,12 +79,43 @@ import Testing
         }
     }
 
+    /// Attributes have moved to a table of their own.
+    @Test func aStoreOfTheFirstSchemaIsBroughtUp() async throws {
+        let folder = Folder()
+        let path = folder.path
+        try await onTimeline { timeline in
+            let database = try Database(
+                path: path + "/simulator.sqlite", applicationID: StoreHub.applicationID, migrations: [StoreHub.migrations[0]],
+                options: StoreOptions(access: .exclusive(holder: "test")))
+            var batch = WriteBatch()
+            batch.put("lamp", "attribute/1/6/0", [9])
+            batch.put("lamp", "birth", [8])
+            try KeyValueTable(database).commit(batch)
+            database.close()
+        }
+        try await onTimeline { timeline in
+            let hub = try StoreHub(folder: path, durable: false, holder: "test", timeline: timeline)
+            let store = hub.store(for: "lamp")
+            #expect(store.value(for: "attribute/1/6/0") == [9])
+            #expect(store.keys(withPrefix: "") == ["attribute/1/6/0", "birth"])
+            store.put([7], for: "birth")
+            store.remove("attribute/1/6/0")
+            hub.close()
+        }
+        try await onTimeline { timeline in
+            let hub = try StoreHub(folder: path, durable: false, holder: "test", timeline: timeline)
+            let store = hub.store(for: "lamp")
+            #expect(store.keys(withPrefix: "") == ["birth"])
+            #expect(store.value(for: "birth") == [7])
+            hub.close()
+        }
+    }
+
     @Test func aFullDiskHoldsAnswersBackUntilThereIsRoom() async throws {
         try await onTimeline { timeline in
-            let migration = KeyValueTable.migration("entries")
             let folder = Folder()
             let database = try Database(
-                path: folder.path + "/full.sqlite", applicationID: 1, migrations: [migration],
+                path: folder.path + "/full.sqlite", applicationID: 1, migrations: StoreHub.migrations,
                 options: StoreOptions(access: .shared, maximumPages: 16))
             let hub = try StoreHub(database, timeline: timeline)
             let notes = Notes()

@@ -18,17 +18,37 @@ public final class StoreHub {
     public private(set) var trouble: StoreError?
 
     private let database: Database
-    private let table: KeyValueTable
+    /// Attributes change often and are small. In a table of their own those of many devices share a page, so that a commit for all of
+    /// them writes few; among certificates each device would have a page to itself.
+    private var attributes: Table
+    /// Everything else.
+    private var entries: Table
     private let timeline: Timeline
-    private var batch = WriteBatch()
-    /// What `batch` changes, for reads before the commit.
-    private var overlay: [String: [String: [UInt8]?]] = [:]
     private var waiting: [() -> Void] = []
     private var isCommitPlanned = false
     private var retry: Token?
 
     private var backupTimer: Token?
     private var hourly: Token?
+
+    private struct Table {
+        let table: KeyValueTable
+        /// What is not committed yet.
+        var batch = WriteBatch()
+    }
+
+    private static let attributePrefix = "attribute/"
+
+    /// Only ever appended to.
+    static let migrations = [
+        KeyValueTable.migration("entries"), KeyValueTable.migration("attributes", table: "attributes"),
+        Migration(
+            "attributes-moved",
+            sql: """
+                INSERT INTO attributes SELECT namespace, key, value FROM entries WHERE key GLOB 'attribute/*';
+                DELETE FROM entries WHERE key GLOB 'attribute/*';
+                """),
+    ]
 
     /// How long a store that refuses is left alone.
     static let retryInterval: Duration = .seconds(1)
@@ -39,20 +59,20 @@ public final class StoreHub {
     /// Opens the store in `folder` for one process. - Throws: `StoreError`, with who holds the folder when another process does.
     public convenience init(folder: String, durable: Bool, holder: String, timeline: Timeline) throws {
         let database = try Database(
-            path: folder + "/simulator.sqlite", applicationID: Self.applicationID, migrations: [KeyValueTable.migration("entries")],
+            path: folder + "/simulator.sqlite", applicationID: Self.applicationID, migrations: Self.migrations,
             options: StoreOptions(access: .exclusive(holder: holder), durable: durable))
         try self.init(database, timeline: timeline)
     }
 
     /// A store that is gone with the process.
     public convenience init(inMemoryOn timeline: Timeline) throws {
-        try self.init(
-            Database.inMemory(applicationID: Self.applicationID, migrations: [KeyValueTable.migration("entries")]), timeline: timeline)
+        try self.init(Database.inMemory(applicationID: Self.applicationID, migrations: Self.migrations), timeline: timeline)
     }
 
     init(_ database: Database, timeline: Timeline) throws {
         (self.database, self.timeline) = (database, timeline)
-        table = try KeyValueTable(database)
+        entries = Table(table: try KeyValueTable(database))
+        attributes = Table(table: try KeyValueTable(database, table: "attributes"))
         // An in-memory store needs none, and its home in virtual time no timers.
         if database.path != nil { planBackup() }
     }
@@ -62,17 +82,17 @@ public final class StoreHub {
 
     /// Runs `send` once everything that has been put so far is stored: at once when nothing is open.
     public func whenStored(_ send: @escaping () -> Void) {
-        if batch.isEmpty { send() } else { waiting.append(send) }
+        if hasAllStored { send() } else { waiting.append(send) }
     }
+
+    private var hasAllStored: Bool { attributes.batch.isEmpty && entries.batch.isEmpty }
 
     /// Forgets a node.
     public func forget(_ namespace: String) {
-        batch.deleteAll(namespace)
-        overlay[namespace] = nil
-        cleared.insert(namespace)
+        attributes.batch.deleteAll(namespace)
+        entries.batch.deleteAll(namespace)
         changed()
     }
-    private var cleared: Set<String> = []
 
     /// Commits what is open and ends the use of the file.
     public func close() {
@@ -107,28 +127,32 @@ public final class StoreHub {
     // MARK: For the nodes' stores
 
     func value(_ namespace: String, _ key: String) -> [UInt8]? {
-        if let pending = overlay[namespace]?[key] { return pending }
-        if cleared.contains(namespace) { return nil }
-        do { return try table.value(namespace, key) } catch {
+        let part = key.hasPrefix(Self.attributePrefix) ? attributes : entries
+        if let pending = part.batch.pending(namespace, key) { return pending }
+        do { return try part.table.value(namespace, key) } catch {
             Log.node.error("\(namespace): \(key) cannot be read from the store: \(error)")
             return nil
         }
     }
 
     func put(_ bytes: [UInt8]?, _ namespace: String, _ key: String) {
-        if let bytes { batch.put(namespace, key, bytes) } else { batch.delete(namespace, key) }
-        overlay[namespace, default: [:]][key] = .some(bytes)
+        func put(into part: inout Table) {
+            if let bytes { part.batch.put(namespace, key, bytes) } else { part.batch.delete(namespace, key) }
+        }
+        if key.hasPrefix(Self.attributePrefix) { put(into: &attributes) } else { put(into: &entries) }
         changed()
     }
 
     func keys(_ namespace: String, prefix: String) -> [String] {
         var keys = Set<String>()
-        if !cleared.contains(namespace) {
-            do { keys = Set(try table.entries(namespace).map(\.key)) } catch {
-                Log.node.error("\(namespace): the store cannot be read: \(error)")
+        for part in [attributes, entries] {
+            if !part.batch.clears(namespace) {
+                do { keys.formUnion(try part.table.entries(namespace).map(\.key)) } catch {
+                    Log.node.error("\(namespace): the store cannot be read: \(error)")
+                }
             }
+            for (key, isPut) in part.batch.pendingKeys(namespace) { if isPut { keys.insert(key) } else { keys.remove(key) } }
         }
-        for (key, value) in overlay[namespace] ?? [:] { if value == nil { keys.remove(key) } else { keys.insert(key) } }
         return keys.filter { $0.hasPrefix(prefix) }.sorted()
     }
 
@@ -142,9 +166,16 @@ public final class StoreHub {
     }
 
     private func commit() {
-        guard !batch.isEmpty else { return release() }
+        guard !hasAllStored else { return release() }
         do {
-            try table.commit(batch)
+            if entries.batch.isEmpty {
+                try attributes.table.commit(attributes.batch)
+            } else {
+                try database.transaction {
+                    try entries.table.commit(entries.batch)
+                    try attributes.table.commit(attributes.batch)
+                }
+            }
         } catch {
             let error = error as? StoreError ?? StoreError(.misuse, "\(error)")
             if trouble == nil {
@@ -158,9 +189,8 @@ public final class StoreHub {
             }
             return
         }
-        batch.removeAll()
-        overlay.removeAll(keepingCapacity: true)
-        cleared.removeAll()
+        attributes.batch.removeAll()
+        entries.batch.removeAll()
         if trouble != nil {
             trouble = nil
             Log.node.info("the state is being stored again")
