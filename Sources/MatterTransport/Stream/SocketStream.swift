@@ -8,6 +8,8 @@ final class SocketStream: ByteStream, LoopHandler {
     private(set) var fd: Int32
     private var watched: ReadyEvents = []
     private var finished = false
+    /// False once the kernel had less than was asked for: what comes later, epoll reports, since it is level-triggered.
+    private var mayHaveInput = true
 
     /// Takes `fd` over. - Throws: `IOError`; the descriptor is then closed.
     init(_ fd: Int32, loop: EventLoop) throws(IOError) {
@@ -25,6 +27,7 @@ final class SocketStream: ByteStream, LoopHandler {
     deinit { if fd >= 0 { Glibc.close(fd) } }
 
     func ready(_ events: ReadyEvents) {
+        mayHaveInput = true
         let failed = events.contains(.failed)
         user?.streamIsReady(
             readable: events.contains(.readable) || failed, writable: events.contains(.writable) || failed, failed: failed)
@@ -33,8 +36,12 @@ final class SocketStream: ByteStream, LoopHandler {
     func loopStops() { user?.streamStops() }
 
     override func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+        guard mayHaveInput else { return .wouldBlock }
         let received = recv(fd, buffer.baseAddress, buffer.count, 0)
-        if received > 0 { return .bytes(received) }
+        if received > 0 {
+            mayHaveInput = received == buffer.count
+            return .bytes(received)
+        }
         if received == 0 { return .end }
         return errno == EAGAIN || errno == EINTR ? .wouldBlock : .failed
     }
@@ -78,6 +85,7 @@ final class SocketStream: ByteStream, LoopHandler {
     /// Closing with unread input would reset the connection and with it destroy what the peer has not read yet, for example the
     /// alert that says why. What has come is therefore read away, but no flood of it.
     private func drain() {
+        mayHaveInput = true
         withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 8) { buffer in
             for _ in 0..<8 {
                 guard case .bytes = read(into: buffer) else { return }
