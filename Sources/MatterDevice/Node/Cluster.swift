@@ -19,6 +19,8 @@ open class Cluster: ClusterServer {
     public final var features: UInt32 { elements.features }
 
     private var values: [AttributeID: TLVValue] = [:]
+    /// The names in the store of what has been changed: what changes once changes often.
+    private var keptKeys: [AttributeID: String] = [:]
 
     /// - Parameter alsoSupported: optional attributes and commands that the behaviour brings whatever the profile says.
     public init(
@@ -143,7 +145,14 @@ open class Cluster: ClusterServer {
     private func key(_ attribute: AttributeID) -> String { "attribute/\(endpoint)/\(definition.id)/\(attribute)" }
 
     private func keep(_ attribute: AttributeID, _ value: TLVValue) {
-        node.environment.store.put(value.encoded(), for: key(attribute))
+        let name: String
+        if let known = keptKeys[attribute] {
+            name = known
+        } else {
+            name = key(attribute)
+            keptKeys[attribute] = name
+        }
+        node.environment.store.put(value.encoded(), for: name)
     }
 
     /// Whatever is not an attribute and must survive a restart, under a name of the cluster's own.

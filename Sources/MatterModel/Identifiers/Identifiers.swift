@@ -9,9 +9,9 @@ extension Identifier {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     /// Decimal up to two bytes, hexadecimal above, as the specification writes them.
     public var description: String {
+        if RawValue.bitWidth <= 16 { return String(rawValue) }
         let hexadecimal = String(rawValue, radix: 16, uppercase: true)
-        return RawValue.bitWidth <= 16
-            ? String(rawValue) : "0x" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
+        return "0x" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
     }
     /// The value as TLV carries it.
     public var unsigned: UInt64 { UInt64(rawValue) }

@@ -16,7 +16,10 @@ public final class NodeHost: DeviceHost {
     public let interactions: InteractionServer
     /// Where the journal and the faults take hold.
     public var interceptions = NodeInterceptions() {
-        didSet { interactions.hooks = interceptions.interaction }
+        didSet {
+            interactions.hooks = interceptions.interaction
+            for session in sessions { session.watchFrames() }
+        }
     }
     /// The port that the node listens on; 0 before `start`.
     public private(set) var port: UInt16 = 0
@@ -191,19 +194,26 @@ final class HostedSession {
     let number: UInt64
     var pairing: PairingServer?
     private weak var host: NodeHost?
+    private let link: InterceptedLink
 
     init(_ connection: TLSConnection, context: SessionContext, isPairing: Bool, number: UInt64, host: NodeHost) {
         (self.isPairing, self.number, self.host) = (isPairing, number, host)
-        let link = InterceptedLink(connection, timeline: host.node.environment.timeline, origin: host.node.environment.origin)
+        link = InterceptedLink(connection, timeline: host.node.environment.timeline, origin: host.node.environment.origin)
         session = Session(link: link, context: context)
-        link.verdict = { [weak self] isOutgoing, header, payload in
-            guard let self, let frame = self.host?.interceptions.frame else { return .pass }
-            return frame(isOutgoing, header, payload, facts)
-        }
+        watchFrames()
         session.onExchange = { [weak self] in self?.accept($0, $1, $2) }
         session.onEnd = { [weak self] _ in
             guard let self else { return }
             self.host?.ended(self)
+        }
+    }
+
+    /// Lets faults see the frames while there are any; without, a frame costs nothing more.
+    func watchFrames() {
+        guard host?.interceptions.frame != nil else { return link.verdict = nil }
+        link.verdict = { [weak self] isOutgoing, header, payload in
+            guard let self, let frame = self.host?.interceptions.frame else { return .pass }
+            return frame(isOutgoing, header, payload, facts)
         }
     }
 
