@@ -20,7 +20,8 @@ public final class Session {
     public var filter: ((_ isOutgoing: Bool, _ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer) -> Bool)?
 
     private var begun: [UInt16: Exchange] = [:]
-    private var accepted: [UInt16: Exchange] = [:]
+    /// At most `inboundExchangeLimit`, so that looking through them is quicker than hashing.
+    private var accepted: [Exchange] = []
     private var nextExchangeID: UInt16
     private var isPaused = false
     private var closesWhenIdle = false
@@ -40,7 +41,7 @@ public final class Session {
 
     deinit {
         // A session that its owner let go without ending it: whoever waits in an exchange is told, and nothing keeps itself alive.
-        for exchange in Array(begun.values) + Array(accepted.values) { exchange.sessionEnded(nil) }
+        for exchange in Array(begun.values) + accepted { exchange.sessionEnded(nil) }
     }
 
     /// Begins an exchange. Its first message decides how the peer handles it. Closed from the start when the session has ended, or
@@ -98,7 +99,7 @@ public final class Session {
         }
         if let filter, !filter(false, header, payload) { return }
         handlers += 1
-        if header.isInitiator, accepted[header.exchangeID] == nil, accepted.count >= Self.inboundExchangeLimit || !waiting.isEmpty {
+        if header.isInitiator, acceptedExchange(header.exchangeID) == nil, accepted.count >= Self.inboundExchangeLimit || !waiting.isEmpty {
             waiting.append(Array(message))
             pause()
         } else {
@@ -110,7 +111,7 @@ public final class Session {
 
     private func handle(_ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer) {
         if header.isInitiator {
-            guard let exchange = accepted[header.exchangeID] else { return accept(header, payload) }
+            guard let exchange = acceptedExchange(header.exchangeID) else { return accept(header, payload) }
             if exchange.protocolID == header.protocolID { exchange.onMessage?(header.opcode, payload) }
         } else if let exchange = begun[header.exchangeID], exchange.protocolID == header.protocolID {
             exchange.onMessage?(header.opcode, payload)
@@ -118,9 +119,14 @@ public final class Session {
         // Anything else belongs to an exchange that this side has closed: late, and of no interest.
     }
 
+    private func acceptedExchange(_ id: UInt16) -> Exchange? {
+        for exchange in accepted where exchange.id == id { return exchange }
+        return nil
+    }
+
     private func accept(_ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer) {
         let exchange = Exchange(id: header.exchangeID, isInitiator: false, protocolID: header.protocolID, session: self)
-        accepted[exchange.id] = exchange
+        accepted.append(exchange)
         guard let onExchange else { return exchange.close() }
         onExchange(exchange, header.opcode, payload)
     }
@@ -135,7 +141,7 @@ public final class Session {
         if exchange.isInitiator {
             begun[exchange.id] = nil
         } else {
-            accepted[exchange.id] = nil
+            accepted.removeAll { $0 === exchange }
             acceptWaiting()
         }
     }
@@ -147,7 +153,7 @@ public final class Session {
         while isOpen, !isEnding, let message = waiting.first {
             let isHandled = message.withUnsafeBytes { bytes in
                 guard let (header, payload) = ProtocolHeader.split(bytes),
-                    accepted[header.exchangeID] != nil || accepted.count < Self.inboundExchangeLimit
+                    acceptedExchange(header.exchangeID) != nil || accepted.count < Self.inboundExchangeLimit
                 else { return false }
                 waiting.removeFirst()
                 handle(header, payload)
@@ -165,8 +171,8 @@ public final class Session {
         guard isOpen else { return }
         isOpen = false
         waiting = []
-        let open = begun.values.sorted { $0.id < $1.id } + accepted.values.sorted { $0.id < $1.id }
-        (begun, accepted) = ([:], [:])
+        let open = begun.values.sorted { $0.id < $1.id } + accepted.sorted { $0.id < $1.id }
+        (begun, accepted) = ([:], [])
         for exchange in open { exchange.sessionEnded(error) }
         let callback = onEnd
         (onEnd, onExchange, filter) = (nil, nil, nil)

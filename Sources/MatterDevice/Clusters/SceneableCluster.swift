@@ -20,8 +20,7 @@ protocol GlobalScenes: AnyObject {
 
 extension DeviceNode {
     func globalScenes(at endpoint: EndpointID) -> (any GlobalScenes)? {
-        for cluster in self.endpoint(endpoint)?.clusters ?? [] { if let match = cluster as? any GlobalScenes { return match } }
-        return nil
+        self.endpoint(endpoint)?.cluster(ScenesManagement.id) as? any GlobalScenes
     }
 
     /// Clusters call it when a command, a hand or a sensor changes what scenes keep; not for the steps of a transition, nor while a

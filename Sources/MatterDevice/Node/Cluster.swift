@@ -18,7 +18,8 @@ open class Cluster: ClusterServer {
     public final var definition: ClusterDefinition { elements.definition }
     public final var features: UInt32 { elements.features }
 
-    private var values: [AttributeID: TLVValue] = [:]
+    /// By position in the shape.
+    private var values: [TLVValue]
     /// The names in the store of what has been changed: what changes once changes often.
     private var keptKeys: [AttributeID: String] = [:]
 
@@ -32,6 +33,7 @@ open class Cluster: ClusterServer {
             definition, features: configuration.features,
             attributes: configuration.optionalAttributes.union(configuration.attributes.keys).union(alsoSupported.attributes),
             commands: configuration.optionalCommands.union(alsoSupported.commands))
+        values = elements.firstValues
         // Random at every start, as the specification demands (Matter Core, 7.10.3), but the same for the same seed.
         var versions = node.environment.random("data-version/\(endpoint)/\(definition.name)")
         dataVersion = DataVersion(UInt32(truncatingIfNeeded: versions.bits()))
@@ -99,24 +101,28 @@ open class Cluster: ClusterServer {
     }
 
     /// The stored value; null when the attribute does not exist.
-    public final func value(_ attribute: AttributeID) -> TLVValue { values[attribute] ?? .null }
+    public final func value(_ attribute: AttributeID) -> TLVValue { elements.position(of: attribute).map { values[$0] } ?? .null }
 
     public final func has(_ attribute: AttributeID) -> Bool { elements.attributes[attribute] != nil }
 
     /// Stores a value, raises the data version, keeps what is non-volatile and tells subscriptions. Does nothing when the value is the
     /// same or the attribute does not exist.
     public final func set(_ attribute: AttributeID, _ value: TLVValue, _ reporting: Reporting = .report) {
-        guard let definition = elements.attributes[attribute], values[attribute] != value else { return }
-        values[attribute] = value
-        if definition.quality.contains(.nonVolatile) { keep(attribute, value) }
+        guard let position = elements.position(of: attribute), values[position] != value else { return }
+        values[position] = value
+        if elements.qualities[position].contains(.nonVolatile) { keep(attribute, value) }
         dataVersion = DataVersion(dataVersion.rawValue &+ 1)
         if case .report = reporting { report(attribute) }
     }
 
     /// Tells subscriptions that the attribute has its present value: after quiet changes, or for a computed attribute.
     public final func report(_ attribute: AttributeID) {
-        guard let definition = elements.attributes[attribute], !definition.quality.contains(.changesOmitted) else { return }
-        node.attributeChanged(AttributePath(endpoint, self.definition.id, attribute))
+        if let position = elements.position(of: attribute) {
+            guard !elements.qualities[position].contains(.changesOmitted) else { return }
+        } else {
+            guard let definition = elements.attributes[attribute], !definition.quality.contains(.changesOmitted) else { return }
+        }
+        node.attributeChanged(AttributePath(endpoint, elements.id, attribute))
     }
 
     /// Raises the data version for a change of something that is not in the attribute store.
@@ -169,13 +175,13 @@ open class Cluster: ClusterServer {
     }
 
     private func restore() {
-        for (id, attribute) in elements.attributes where !ClusterShape.isGlobal(id) {
-            if attribute.quality.contains(.nonVolatile), let bytes = node.environment.store.value(for: key(id)),
+        for (position, id) in elements.storedIDs.enumerated() {
+            if elements.qualities[position].contains(.nonVolatile), let bytes = node.environment.store.value(for: key(id)),
                 let value = try? TLVValue(decoding: bytes)
             {
-                values[id] = value
-            } else {
-                values[id] = configuration.attributes[id] ?? attribute.defaultValue ?? attribute.zero
+                values[position] = value
+            } else if let first = configuration.attributes[id] {
+                values[position] = first
             }
         }
     }

@@ -6,8 +6,15 @@ import MatterTLV
 /// (Matter Core, 7.3 and 7.13). Shared by all instances that are alike, since a process may hold thousands of them.
 public final class ClusterShape: Sendable {
     public let definition: ClusterDefinition
+    /// The definition's.
+    public let id: ClusterID
     public let features: UInt32
     public let attributes: [AttributeID: AttributeDefinition]
+    /// The attributes whose values an instance keeps, in the order of their ids: all but the global ones. Values lie in this order.
+    let storedIDs: [AttributeID]
+    let qualities: [Quality]
+    /// What an instance begins with when its profile says nothing: shared by all until they change something.
+    let firstValues: [TLVValue]
     /// In the order of their ids, global attributes included.
     public let attributeIDs: [AttributeID]
     public let acceptedCommands: [CommandID: CommandDefinition]
@@ -40,7 +47,7 @@ public final class ClusterShape: Sendable {
         _ definition: ClusterDefinition, features: UInt32, attributes wantedAttributes: Set<AttributeID>,
         commands wantedCommands: Set<CommandID>
     ) {
-        (self.definition, self.features) = (definition, features)
+        (self.definition, id, self.features) = (definition, definition.id, features)
         // Events need not be asked for: a cluster that can generate one has it.
         let wanted = Set(definition.attributes.filter { wantedAttributes.contains($0.id) }.map(\.name))
             .union(definition.commands.filter { wantedCommands.contains($0.id) }.map(\.name))
@@ -55,6 +62,10 @@ public final class ClusterShape: Sendable {
         }
         self.attributes = attributes
         attributeIDs = attributes.keys.sorted()
+        storedIDs = attributeIDs.filter { !Self.isGlobal($0) }
+        let stored = storedIDs.compactMap { attributes[$0] }
+        qualities = stored.map(\.quality)
+        firstValues = stored.map { $0.defaultValue ?? $0.zero }
 
         var accepted: [CommandID: CommandDefinition] = [:]
         for id in elements.acceptedCommands { accepted[id] = definition.command(id: id) }
@@ -67,6 +78,16 @@ public final class ClusterShape: Sendable {
         self.events = events
         eventIDs = events.keys.sorted()
         self.elements = elements
+    }
+
+    /// Where an attribute's value lies; nil when the instance keeps none.
+    func position(of id: AttributeID) -> Int? {
+        var (low, high) = (0, storedIDs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if storedIDs[middle] < id { low = middle + 1 } else { high = middle }
+        }
+        return low < storedIDs.count && storedIDs[low] == id ? low : nil
     }
 
     /// What the instance's features and elements break of the cluster's conformance; empty when it conforms.

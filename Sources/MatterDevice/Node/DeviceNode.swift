@@ -38,7 +38,6 @@ public final class DeviceNode: NodeServer {
     /// When the node began to run; events of a node without wall time count from here.
     public private(set) var started: ModelInstant
 
-    private var byID: [EndpointID: EndpointServer] = [:]
     private var timers: Set<Token> = []
     private var observers: [AttributePath: [() -> Void]] = [:]
 
@@ -53,21 +52,32 @@ public final class DeviceNode: NodeServer {
 
     // MARK: Endpoints
 
-    public func endpoint(_ id: EndpointID) -> EndpointServer? { byID[id] }
+    public func endpoint(_ id: EndpointID) -> EndpointServer? {
+        let place = place(of: id)
+        return place < endpoints.count && endpoints[place].id == id ? endpoints[place] : nil
+    }
+
+    /// Where an endpoint stands, or has to.
+    private func place(of id: EndpointID) -> Int {
+        var (low, high) = (0, endpoints.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if endpoints[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
 
     /// Adds an endpoint; when the node runs, its clusters start.
     public func add(_ endpoint: EndpointServer) {
-        guard byID[endpoint.id] == nil else { return }
-        byID[endpoint.id] = endpoint
-        endpoints.append(endpoint)
-        endpoints.sort { $0.id < $1.id }
+        guard self.endpoint(endpoint.id) == nil else { return }
+        endpoints.insert(endpoint, at: place(of: endpoint.id))
         if isRunning { for cluster in endpoint.clusters { (cluster as? Cluster)?.start() } }
         partsChanged()
     }
 
     /// Removes an endpoint with its clusters.
     public func removeEndpoint(_ id: EndpointID) {
-        guard let endpoint = byID.removeValue(forKey: id) else { return }
+        guard let endpoint = endpoint(id) else { return }
         endpoints.removeAll { $0.id == id }
         if isRunning { for cluster in endpoint.clusters { (cluster as? Cluster)?.stop() } }
         partsChanged()
@@ -75,7 +85,7 @@ public final class DeviceNode: NodeServer {
 
     /// The cluster of a kind on an endpoint, for clusters that act together.
     public func cluster<Kind: Cluster>(_ kind: Kind.Type, at endpoint: EndpointID) -> Kind? {
-        for cluster in byID[endpoint]?.clusters ?? [] { if let match = cluster as? Kind { return match } }
+        for cluster in self.endpoint(endpoint)?.clusters ?? [] { if let match = cluster as? Kind { return match } }
         return nil
     }
 

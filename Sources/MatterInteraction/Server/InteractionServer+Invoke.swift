@@ -79,6 +79,7 @@ extension InteractionServer {
     }
 
     private func perform(_ command: CommandData, _ path: CommandPath, _ context: InteractionContext) -> CommandOutcome {
+        let node = node
         guard let endpoint = node.endpoint(path.endpoint) else { return .status(Status(.unsupportedEndpoint)) }
         guard let cluster = endpoint.cluster(path.cluster) else { return .status(Status(.unsupportedCluster)) }
         guard let definition = cluster.command(path.command) else { return .status(Status(.unsupportedCommand)) }

@@ -21,22 +21,37 @@ public final class EndpointServer {
     public var deviceTypes: [(type: DeviceTypeID, revision: UInt16)]
     /// In the order of their ids.
     public private(set) var clusters: [any ClusterServer]
-    private var byID: [ClusterID: any ClusterServer]
+    /// Of `clusters`, in the same order.
+    private var clusterIDs: [ClusterID]
 
     public init(id: EndpointID, deviceTypes: [(type: DeviceTypeID, revision: UInt16)], clusters: [any ClusterServer]) {
         (self.id, self.deviceTypes) = (id, deviceTypes)
         self.clusters = clusters.sorted { $0.definition.id < $1.definition.id }
-        byID = Dictionary(clusters.map { ($0.definition.id, $0) }) { first, _ in first }
+        clusterIDs = self.clusters.map(\.definition.id)
     }
 
-    public func cluster(_ id: ClusterID) -> (any ClusterServer)? { byID[id] }
+    public func cluster(_ id: ClusterID) -> (any ClusterServer)? {
+        let place = place(of: id)
+        return place < clusterIDs.count && clusterIDs[place] == id ? clusters[place] : nil
+    }
+
+    /// Where a cluster stands, or has to.
+    private func place(of id: ClusterID) -> Int {
+        var (low, high) = (0, clusterIDs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if clusterIDs[middle] < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
 
     /// Adds a cluster while the endpoint is being built.
     public func add(_ cluster: any ClusterServer) {
-        guard byID[cluster.definition.id] == nil else { return }
-        byID[cluster.definition.id] = cluster
-        clusters.append(cluster)
-        clusters.sort { $0.definition.id < $1.definition.id }
+        let id = cluster.definition.id
+        let place = place(of: id)
+        guard place == clusterIDs.count || clusterIDs[place] != id else { return }
+        clusterIDs.insert(id, at: place)
+        clusters.insert(cluster, at: place)
     }
 }
 

@@ -29,6 +29,7 @@ final class Journal {
         var entry = JournalEntry(number: lastNumber, time: timeline.now, device: device, kind: kind)
         fill(&entry)
         if ring.count < capacity { ring.append(entry) } else { ring[Int((lastNumber - 1) % UInt64(capacity))] = entry }
+        if listeners.isEmpty { return }
         for listener in listeners.sorted(by: { $0.key < $1.key }) { listener.value(entry) }
     }
 
@@ -119,11 +120,12 @@ extension Journal {
 
     /// Looks on at the data of a node that has just been made.
     func observe(_ device: String, _ node: DeviceNode) {
+        let reader = InteractionContext.local()
         node.onAttributeChanged = { [weak self, weak node] path in
             guard let self, let node, !Self.isCredential(path.cluster),
                 let cluster = node.endpoint(path.endpoint)?.cluster(path.cluster), let attribute = cluster.attribute(path.attribute)
             else { return }
-            let value = try? cluster.read(attribute, .local())
+            let value = try? cluster.read(attribute, reader)
             record(device, .attribute) { entry in
                 (entry.endpoint, entry.cluster, entry.attribute) = (path.endpoint, path.cluster, path.attribute)
                 entry.value = value
@@ -140,7 +142,10 @@ extension Journal {
     }
 
     private static func isCredential(_ cluster: ClusterID) -> Bool {
-        [OperationalCredentials.id, GroupKeyManagement.id, AdministratorCommissioning.id].contains(cluster)
+        switch cluster {
+        case OperationalCredentials.id, GroupKeyManagement.id, AdministratorCommissioning.id: true
+        default: false
+        }
     }
 
     private func chain(

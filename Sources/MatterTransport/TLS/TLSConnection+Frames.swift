@@ -32,7 +32,7 @@ extension TLSConnection {
         var rest = bytes
         if output.isEmpty {
             while !rest.isEmpty {
-                ERR_clear_error()
+                if ERR_peek_error() != 0 { ERR_clear_error() }
                 let count = SSL_write(ssl, rest.baseAddress, Int32(rest.count))
                 if count > 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
@@ -91,7 +91,7 @@ extension TLSConnection {
             while canRead {
                 if records == Self.recordsPerTurn { return readLater() }
                 records += 1
-                ERR_clear_error()
+                if ERR_peek_error() != 0 { ERR_clear_error() }
                 let count = SSL_read(ssl, buffer.baseAddress, Int32(buffer.count))
                 if count > 0 {
                     decode(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]))
