@@ -17,11 +17,17 @@ extension DoorLockCluster {
         case .programmingPIN: return hasPINs ? 0...0 : nil
         case .pin: return hasPINs ? upTo(Ids.numberOfPINUsersSupported) : nil
         case .rfid: return hasFeature(Spec.Feature.rfidCredential.rawValue) ? upTo(Ids.numberOfRFIDUsersSupported) : nil
+        case .aliroCredentialIssuerKey: return hasAliro ? upTo(Ids.numberOfAliroCredentialIssuerKeysSupported) : nil
+        case .aliroEvictableEndpointKey, .aliroNonEvictableEndpointKey:
+            return hasAliro ? upTo(Ids.numberOfAliroEndpointKeysSupported) : nil
         default: return nil
         }
     }
 
+    private var hasAliro: Bool { hasFeature(Spec.Feature.aliroProvisioning.rawValue) }
+
     private func lengths(of type: CredentialType) -> ClosedRange<UInt64> {
+        if Self.isAliro(type) { return 65...65 }
         let (least, most) =
             type == .rfid
             ? (limit(Ids.minRFIDCodeLength), limit(Ids.maxRFIDCodeLength))
@@ -44,6 +50,9 @@ extension DoorLockCluster {
         case .programmingPIN: .programmingCode
         case .pin: .pin
         case .rfid: .rfid
+        case .aliroCredentialIssuerKey: .aliroCredentialIssuerKey
+        case .aliroEvictableEndpointKey: .aliroEvictableEndpointKey
+        case .aliroNonEvictableEndpointKey: .aliroNonEvictableEndpointKey
         default: .unspecified
         }
     }
@@ -155,16 +164,22 @@ extension DoorLockCluster {
         let next = credentials.keys.filter {
             $0.credentialType == key.credentialType && $0.credentialIndex > key.credentialIndex
         }.map(\.credentialIndex).min()
+        // Only public keys are told; locks without them do not have the field.
+        let told = Self.isAliro(key.credentialType) ? credential?.data : nil
         return Spec.GetCredentialStatusResponse(
             credentialExists: credential != nil, userIndex: Nullable(credential?.user),
             creatorFabricIndex: Nullable(credential?.creator),
-            lastModifiedFabricIndex: Nullable(credential?.modifier), nextCredentialIndex: Nullable(next))
+            lastModifiedFabricIndex: Nullable(credential?.modifier), nextCredentialIndex: Nullable(next),
+            credentialData: hasAliro ? Nullable(told) : nil)
     }
 
     /// One, all of a type, or with nil all there are, save the programming PIN, which cannot be cleared by itself.
     func clearCredential(_ key: Credential?, _ author: Author) throws(Status) {
         guard let key else {
-            for type in [CredentialType.pin, .rfid] where indices(of: type) != nil { clearAll(type, author) }
+            let types: [CredentialType] = [
+                .pin, .rfid, .aliroCredentialIssuerKey, .aliroEvictableEndpointKey, .aliroNonEvictableEndpointKey,
+            ]
+            for type in types where indices(of: type) != nil { clearAll(type, author) }
             return
         }
         guard key.credentialType != .programmingPIN, let indices = indices(of: key.credentialType) else {

@@ -107,11 +107,8 @@ extension DoorLockCluster {
 
     /// Moves the bolt for someone who may.
     func perform(_ attempt: LockAttempt) throws(Status) {
-        guard !isJammed else {
-            setLasting(Ids.lockState, Spec.LockStateEnum.notFullyLocked.tlv)
-            alarm(.lockJammed)
-            throw refuse(attempt, .unspecified, "the bolt is stuck")
-        }
+        // The alarm was raised when it jammed.
+        guard !isJammed else { throw refuse(attempt, .unspecified, "the bolt is stuck") }
         cancel(relockTimer)
         relockTimer = nil
         if attempt.operation == .lock {

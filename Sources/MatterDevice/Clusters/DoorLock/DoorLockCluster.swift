@@ -107,6 +107,12 @@ public final class DoorLockCluster: Cluster {
             usual[Ids.numberOfCredentialsSupportedPerUser] = .unsigned(5)
             usual[Ids.expiringUserTimeout] = .unsigned(1440)
         }
+        if features.contains(.aliroProvisioning) {
+            usual[Ids.aliroReaderGroupSubIdentifier] = .octets([UInt8](repeating: 0, count: 16))
+            usual[Ids.aliroExpeditedTransactionSupportedProtocolVersions] = .array([.octets([1, 0])])
+            usual[Ids.numberOfAliroCredentialIssuerKeysSupported] = .unsigned(10)
+            usual[Ids.numberOfAliroEndpointKeysSupported] = .unsigned(10)
+        }
         if features.contains(.weekDayAccessSchedules) { usual[Ids.numberOfWeekDaySchedulesSupportedPerUser] = .unsigned(10) }
         if features.contains(.yearDayAccessSchedules) { usual[Ids.numberOfYearDaySchedulesSupportedPerUser] = .unsigned(10) }
         if features.contains(.holidaySchedules) { usual[Ids.numberOfHolidaySchedulesSupported] = .unsigned(10) }
@@ -157,7 +163,7 @@ public final class DoorLockCluster: Cluster {
         Ids.enableInsideStatusLED, Ids.enablePrivacyModeButton, Ids.localProgrammingFeatures, Ids.wrongCodeEntryLimit,
         Ids.userCodeTemporaryDisableTime, Ids.sendPINOverTheAir, Ids.requirePINforRemoteOperation, Ids.expiringUserTimeout,
         Ids.alarmMask,
-        Ids.actuatorEnabled,
+        Ids.actuatorEnabled, Ids.aliroReaderVerificationKey, Ids.aliroReaderGroupIdentifier, Ids.aliroGroupResolvingKey,
     ]
 
     public override func start() {
@@ -261,6 +267,7 @@ public final class DoorLockCluster: Cluster {
         default:
             if let outcome = try runScheduleCommand(command.id, fields, context) { return outcome }
             if let outcome = try runSlotCommand(command.id, fields, context) { return outcome }
+            if let outcome = try runAliroCommand(command.id, fields) { return outcome }
             throw Status(.unsupportedCommand)
         }
         return .success
