@@ -64,7 +64,7 @@ let layers: [[Target]] = [
         imports: [
             "MatterSimulator", "MatterController", "MatterNode", "MatterDevice", "MatterInteraction", "MatterModel", "MatterTLV",
             "MatterDiscovery", "MatterMessage", "MatterTransport", "HearthIO", "HearthTime",
-        ]),
+        ], tests: ["home-probe"]),
     layer("CommandLineKit"),
 ]
 
@@ -72,6 +72,13 @@ let tools: [Target] = [
     // What the store's tests do in another process: killed, at a full disk, beside others.
     .executableTarget(
         name: "store-probe", dependencies: ["HearthStore"], path: "Tests/StoreProbe", swiftSettings: settings),
+    // A home whose journal is compared between two processes.
+    .executableTarget(
+        name: "home-probe",
+        dependencies: [
+            "HomeTestKit", "MatterSimulator", "MatterController", "MatterInteraction", "MatterModel", "MatterTLV", "HearthTime",
+        ],
+        path: "Tests/HomeProbe", swiftSettings: settings),
     .executableTarget(
         name: "hearth",
         dependencies: [

@@ -56,6 +56,22 @@ public struct VirtualHome: Sendable {
         _ profiles: [DeviceProfile], options: Options = Options(),
         body: @escaping @Sendable @concurrent (VirtualHome) async throws -> Result
     ) async throws -> Result {
+        try await run(profiles.map { ($0, nil) }, options, body)
+    }
+
+    /// The same with the devices of a fleet, under their names there. - Throws: `ProfileErrors` when some of it could not be read.
+    public static func run<Result: Sendable>(
+        fleet: Fleet, options: Options = Options(),
+        body: @escaping @Sendable @concurrent (VirtualHome) async throws -> Result
+    ) async throws -> Result {
+        if !fleet.errors.isEmpty { throw ProfileErrors(errors: fleet.errors) }
+        return try await run(fleet.members.map { ($0.profile, $0.name) }, options, body)
+    }
+
+    private static func run<Result: Sendable>(
+        _ profiles: [(DeviceProfile, String?)], _ options: Options,
+        _ body: @escaping @Sendable @concurrent (VirtualHome) async throws -> Result
+    ) async throws -> Result {
         var limits = Timeline.Limits()
         limits.hold = options.patience
         let runtime = try Runtime(mode: options.mode, seed: options.seed, limits: limits)
@@ -78,7 +94,7 @@ public struct VirtualHome: Sendable {
         return try result.get()
     }
 
-    private static func make(_ runtime: Runtime, _ profiles: [DeviceProfile], _ options: Options) async throws -> VirtualHome {
+    private static func make(_ runtime: Runtime, _ profiles: [(DeviceProfile, String?)], _ options: Options) async throws -> VirtualHome {
         let timeline = runtime.timeline
         let transport = TLSTransport(runtime)
         let discovery = SharedDiscovery(timeline: timeline) { Discovery.memory(MemoryRegistry(timeline: timeline)) }
@@ -86,7 +102,7 @@ public struct VirtualHome: Sendable {
         configuration.seed = options.seed
         configuration.listenAddress = { [link = options.link] in address(link, port: $0) }
         let simulator = try await Simulator.open(configuration, transport: transport, discovery: discovery)
-        for profile in profiles { _ = try await simulator.add(profile) }
+        for (profile, name) in profiles { _ = try await simulator.add(profile, name: name) }
         let home = try await VirtualHome(
             timeline: timeline, simulator: simulator,
             controller: Controller.open(

@@ -58,9 +58,10 @@ public actor Controller {
     }
 
     private func closeInside() {
-        for subscription in subscriptions.values { subscription.end() }
+        // In a fixed order: what the devices see of it is part of a run that can be repeated.
+        for (_, subscription) in subscriptions.sorted(by: { $0.key < $1.key }) { subscription.end() }
         subscriptions = [:]
-        for peer in peers.values { peer.disconnect() }
+        for (_, peer) in peers.sorted(by: { $0.key < $1.key }) { peer.disconnect() }
         peers = [:]
         context.home.close()
     }
@@ -167,7 +168,7 @@ public actor Controller {
         } catch {
             throw ControllerError(error, device: device.name)
         }
-        for (number, subscription) in subscriptions where subscription.nodeID == device.nodeID {
+        for (number, subscription) in subscriptions.sorted(by: { $0.key < $1.key }) where subscription.nodeID == device.nodeID {
             subscription.end()
             subscriptions[number] = nil
         }

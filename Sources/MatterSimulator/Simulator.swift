@@ -195,17 +195,26 @@ public actor Simulator {
     public nonisolated func stop(_ name: String, abruptly: Bool = false) async throws {
         try await timeline.call("stop") { try await self.stopInside(name, abruptly) }
     }
-    private func stopInside(_ name: String, _ abruptly: Bool) throws { try device(name).stop(abruptly: abruptly) }
+    private func stopInside(_ name: String, _ abruptly: Bool) throws {
+        let device = try device(name)
+        control(name, abruptly ? "kill" : "stop")
+        device.stop(abruptly: abruptly)
+    }
     public nonisolated func start(_ name: String) async throws {
         try await timeline.call("start") { try await self.startInside(name) }
     }
-    private func startInside(_ name: String) throws { try device(name).start() }
+    private func startInside(_ name: String) throws {
+        let device = try device(name)
+        control(name, "start")
+        try device.start()
+    }
     /// Cuts the power and gives it back.
     public nonisolated func reboot(_ name: String) async throws {
         try await timeline.call("reboot") { try await self.rebootInside(name) }
     }
     private func rebootInside(_ name: String) throws {
         let device = try device(name)
+        control(name, "reboot")
         device.stop(abruptly: true)
         try device.start()
     }
@@ -215,9 +224,9 @@ public actor Simulator {
     }
     private func resetInside(_ name: String) throws {
         let device = try device(name)
+        control(name, "factory-reset")
         device.stop(abruptly: true)
         for key in device.store.keys(withPrefix: "") where key != "birth" { device.store.remove(key) }
-        journal.record(name, .control) { $0.note = "factory reset" }
         try device.start()
     }
 
@@ -272,6 +281,7 @@ public actor Simulator {
     }
     private func openWindowInside(_ name: String, _ timeout: Duration) throws -> DeviceInfo {
         let host = try running(name)
+        control(name, "open-window", ["timeoutS": .integer(timeout.components.seconds)])
         do throws(Status) { try host.node.commissioning.window.openBasic(for: timeout) } catch { throw refused(name, error) }
         return try device(name).info
     }
@@ -301,6 +311,8 @@ public actor Simulator {
         _ = try FaultKinds.make(members) { RandomStream(seed: seed, owner: "check", purpose: $0) }
         for target in targets { try install(info, on: target) }
         faults.append(info)
+        let detail = info.json.object
+        control(device ?? JournalEntry.everyDevice, "fault", detail)
         return info.number
     }
 
@@ -327,6 +339,8 @@ public actor Simulator {
         if let number, !faults.contains(where: { $0.number == number }) {
             throw SimulatorError(.badRequest, "there is no fault \(number): see 'faults'")
         }
+        let device = number.flatMap { number in faults.first { $0.number == number } }?.device
+        control(device ?? JournalEntry.everyDevice, "clear-fault", number.map { ["fault": JSONValue($0)] } ?? ["all": true])
         for device in devices {
             if let number { device.faults.remove(number, from: device) } else { device.faults.removeAll(from: device) }
             device.faultsChanged()
@@ -335,6 +349,15 @@ public actor Simulator {
     }
 
     // MARK: Journal
+
+    /// Notes what somebody does to a device.
+    private func control(_ device: String, _ verb: String, _ detail: [String: JSONValue]? = nil) {
+        journal.record(device, .control) { ($0.note, $0.detail) = (verb, detail) }
+    }
+
+    /// The number of the last entry; 0 before the first.
+    public nonisolated func lastJournalNumber() async throws -> UInt64 { try await timeline.call("journal") { await self.lastEntry() } }
+    private func lastEntry() -> UInt64 { journal.lastNumber }
 
     /// Entries of the journal from a number on, at most `limit`. - Throws: `SimulatorError.gone` below the oldest.
     public nonisolated func journal(

@@ -61,7 +61,8 @@ final class NodeAdvertising {
     }
 
     private func updateOperational(_ fabrics: [Fabric], _ port: UInt16) {
-        for (index, known) in operational where !fabrics.contains(where: { $0.index == index && $0.instanceName == known.instance }) {
+        for (index, known) in operational.sorted(by: { $0.key < $1.key })
+        where !fabrics.contains(where: { $0.index == index && $0.instanceName == known.instance }) {
             known.advertisement.withdraw()
             operational[index] = nil
             unestablished.remove(known.instance)
@@ -101,7 +102,8 @@ final class NodeAdvertising {
     func withdraw() {
         commissionable?.withdraw()
         commissionable = nil
-        for known in operational.values.sorted(by: { $0.instance < $1.instance }) { known.advertisement.withdraw() }
+        // By fabric and not by name: the name is made of random identities.
+        for (_, known) in operational.sorted(by: { $0.key < $1.key }) { known.advertisement.withdraw() }
         operational = [:]
         unestablished = []
     }

@@ -6,12 +6,16 @@ import MatterTLV
 /// The simulator's verbs of the machine interface: a request object in, the members of its answer out.
 public struct SimulatorVerbs: Sendable {
     let simulator: Simulator
+    /// Where scenarios and profiles are looked for.
+    let library: ProfileLibrary
 
-    public init(_ simulator: Simulator) { self.simulator = simulator }
+    public init(_ simulator: Simulator, library: ProfileLibrary = .standard()) {
+        (self.simulator, self.library) = (simulator, library)
+    }
 
     static let verbs = [
         "devices", "clock", "reboot", "factory-reset", "stop", "start", "set", "trigger", "fault", "faults", "clear-fault", "open-window",
-        "journal",
+        "journal", "play",
     ]
 
     /// Carries a request out. - Throws: `MachineError`, BAD_REQUEST for what is no request.
@@ -37,6 +41,9 @@ public struct SimulatorVerbs: Sendable {
                 let seconds = try reader.integer("timeoutS", as: UInt16.self) ?? 900
                 let info = try await simulator.openWindow(reader.device(), timeout: .seconds(Int64(seconds)))
                 return ["code": .string(info.setupCode), "qr": .string(info.qrCode)]
+            case "play":
+                let outcomes = try await simulator.play(ScenarioReader.read(reader.text("file"), library: library))
+                return ["steps": .array(outcomes.map(\.json))]
             case "journal": return ["entries": .array(try await journal(reader).map { $0.json() })]
             default: throw MachineError.badRequest("unknown verb '\(verb)'" + DataModel.didYouMean(verb, among: Self.verbs))
             }

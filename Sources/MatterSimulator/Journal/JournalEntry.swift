@@ -26,7 +26,8 @@ public struct JournalEntry: Sendable {
         case set
         /// Somebody raised an event at the device itself.
         case trigger
-        /// A fault was set or cleared, a window opened, the device reset.
+        /// Somebody did something else to the device: `note` names the verb, `detail` has its members. A fault was set or cleared, the
+        /// power cut or given back, a window opened, the device reset.
         case control
     }
 
@@ -48,6 +49,11 @@ public struct JournalEntry: Sendable {
     public var status: Status?
     /// What the columns have no place for, in a few words.
     public var note: String?
+    /// What belongs to a `control` entry.
+    public var detail: [String: JSONValue]?
+
+    /// Who is meant when it is all devices.
+    public static let everyDevice = "*"
 }
 
 extension JournalEntry {
@@ -85,6 +91,7 @@ extension JournalEntry {
             if let clusterStatus = status.clusterStatus { object["clusterStatus"] = JSONValue(clusterStatus) }
         }
         if let note { object["note"] = .string(note) }
+        if let detail { object["detail"] = .object(detail) }
         return .object(redacted ? Self.redact(object) : object)
     }
 

@@ -46,7 +46,7 @@ public struct ProfileLibrary: Sendable {
         return []
     }
 
-    private func locate(_ reference: String, relativeTo file: String?) throws(ProfileErrors) -> String {
+    func locate(_ reference: String, relativeTo file: String?, what: String = "profile") throws(ProfileErrors) -> String {
         var candidates = [reference]
         if let file, let slash = file.lastIndex(of: "/") { candidates.append(file[..<slash] + "/" + reference) }
         let isPath = reference.contains("/")
@@ -56,7 +56,7 @@ public struct ProfileLibrary: Sendable {
         }
         let known = files().map { ProfileReader.name(of: $0) }
         throw ProfileErrors(errors: [
-            ProfileError(file: reference, "there is no such profile\(DataModel.didYouMean(reference, among: known)). See: hearth profiles")
+            ProfileError(file: reference, "there is no such \(what)\(DataModel.didYouMean(reference, among: known)). See: hearth profiles")
         ])
     }
 

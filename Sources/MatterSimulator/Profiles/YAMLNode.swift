@@ -46,5 +46,6 @@ public struct ProfileError: Error, Sendable, CustomStringConvertible {
 /// All mistakes of a file at once, so that they can be mended at once.
 public struct ProfileErrors: Error, Sendable, CustomStringConvertible {
     public var errors: [ProfileError]
+    public init(errors: [ProfileError]) { self.errors = errors }
     public var description: String { errors.map(\.description).joined(separator: "\n") }
 }

@@ -109,7 +109,9 @@ extension DoorLockCluster {
         guard index == Self.all || indices(of: type)?.contains(index) == true else {
             throw Status(.invalidCommand, "index \(index)")
         }
-        for key in credentials.keys where key.credentialType == type && (index == Self.all || key.credentialIndex == index) {
+        // In their order: what follows from it is told in events.
+        let gone = credentials.keys.filter { $0.credentialType == type && (index == Self.all || $0.credentialIndex == index) }
+        for key in gone.sorted(by: { $0.credentialIndex < $1.credentialIndex }) {
             guard let owner = credentials[key]?.user else { continue }
             credentials[key] = nil
             guard var user = users[owner] else { continue }

@@ -1,0 +1,77 @@
+import HearthTime
+import HomeTestKit
+import MatterController
+import MatterInteraction
+import MatterModel
+import MatterSimulator
+import MatterTLV
+
+/// The apartment of the ready profiles, in two fabrics, with faults that strike by chance.
+enum Day {
+    static func run(_ link: VirtualHome.Link, seed: UInt64, profiles folder: String) async throws -> [String] {
+        let fleet = try ProfileLibrary(folders: [folder]).fleet("apartment")
+        var options = VirtualHome.Options()
+        (options.link, options.seed) = (link, seed)
+        return try await VirtualHome.run(fleet: fleet, options: options) { home in
+            let names = fleet.members.map(\.name)
+            try await home.pairAll()
+            let other = try await home.addController("other")
+            for name in names {
+                let window = try await home.controller.openWindow(name, timeout: 600)
+                try await other.pair(window.qrCode, name: name)
+            }
+            try await faults(home)
+            for name in names {
+                // Not every device answers now: that is part of the day.
+                _ = try? await home.controller.subscribe(name, everything(60)) { _ in }
+                _ = try? await other.subscribe(name, everything(300)) { _ in }
+            }
+            for round in 0..<6 { await hour(home, other, names, round) }
+            await other.close()
+            try await home.advance(by: .seconds(600))
+            return try await home.simulator.journal(limit: .max).map { $0.json().text() }
+        }
+    }
+
+    private static func everything(_ maximum: UInt16) -> SubscribeRequest {
+        SubscribeRequest(
+            ReadSelection(attributes: [AttributePathPattern()], events: [EventPathPattern()]), minimumInterval: 0, maximumInterval: maximum)
+    }
+
+    private static func faults(_ home: VirtualHome) async throws {
+        let every: [[String: JSONValue]] = [
+            ["kind": "delay", "delayMs": 5, "jitterMs": 400, "probability": .number(0.3)],
+            ["kind": "drop-reports", "probability": .number(0.2)],
+            ["kind": "reset", "probability": .number(0.05)],
+            ["kind": "half-open", "probability": .number(0.01)],
+            ["kind": "slow-answer", "delayMs": 1500, "probability": .number(0.1)],
+            ["kind": "wrong-status", "status": "BUSY", "probability": .number(0.05), "cluster": "OnOff"],
+        ]
+        for members in every { _ = try await home.simulator.addFault(nil, members) }
+        _ = try await home.simulator.addFault("front-door", ["kind": "jammed-lock", "probability": .number(0.8)])
+        _ = try await home.simulator.addFault("hall-light", ["kind": "reboot", "downMs": 3000, "probability": .number(0.3)])
+        _ = try await home.simulator.addFault(
+            "bedroom-blind", ["kind": "missed-last-report", "cluster": "WindowCovering", "probability": .number(0.5)])
+    }
+
+    /// Calls of both controllers at the same time, hands on devices, and time. What fails is part of the journal.
+    private static func hour(_ home: VirtualHome, _ other: Controller, _ names: [String], _ round: Int) async {
+        for name in names {
+            async let first = try? home.invoke(name, OnOff.Toggle())
+            async let second = try? other.read(name, ReadSelection(attributes: [AttributePathPattern()]))
+            _ = await (first, second)
+        }
+        async let blind = try? home.invoke("living-room-blind", WindowCovering.DownOrClose())
+        async let lock = try? home.invoke("front-door", DoorLock.LockDoor(pinCode: Array("1234".utf8)))
+        async let lamp = try? home.invoke(
+            "floor-lamp",
+            LevelControl.MoveToLevelWithOnOff(
+                level: UInt8(40 * (round + 1)), transitionTime: 100, optionsMask: LevelControl.OptionsBitmap(),
+                optionsOverride: LevelControl.OptionsBitmap()))
+        _ = await (blind, lock, lamp)
+        try? await home.device("bathroom-light").set(OnOff.id, OnOff.Attributes.onOff, to: .boolean(round % 2 == 0))
+        try? await home.device("heating").set(
+            Thermostat.id, Thermostat.Attributes.localTemperature, to: .signed(Int64(1800 + 50 * round)))
+        try? await home.advance(by: .seconds(3600))
+    }
+}
