@@ -145,4 +145,22 @@ import Testing
             #expect((1700...1706).contains(then))
         }
     }
+
+    /// What happens is computed, not ticked: ten hours of a heated room and of a meter are a few hundred entries of the timeline.
+    @Test func tenHoursAreFewEvents() async throws {
+        try await Bench.run { bench in
+            try ElectricalMeasurementTests.addPlug(bench)
+            try bench.invoke(OnOff.On())
+            let before = bench.timeline.statistics.entries
+            try await bench.advance(.seconds(36_000))
+            #expect(bench.timeline.statistics.entries - before == 120)
+        }
+        try await Bench.run { bench in
+            try bench.addThermostat([.heating, .cooling, .autoMode])
+            let before = bench.timeline.statistics.entries
+            try await bench.advance(.seconds(36_000))
+            let entries = bench.timeline.statistics.entries - before
+            #expect((50...250).contains(entries), "\(entries)")
+        }
+    }
 }
