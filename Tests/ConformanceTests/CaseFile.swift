@@ -37,7 +37,9 @@ struct CaseFile: Sendable {
     static let verbs: [String: Set<String>] = [
         "read": ["by", "is", "in", "oneOf", "has", "contains", "status", "save", "fabricFiltered", "absent"],
         "write": ["by", "value", "status", "timedMs", "invokeDelayMs"],
-        "invoke": ["by", "fields", "status", "clusterStatus", "response", "responseIn", "absent", "save", "timed", "timedMs", "invokeDelayMs"],
+        "invoke": [
+            "by", "fields", "status", "clusterStatus", "response", "responseIn", "absent", "save", "timed", "timedMs", "invokeDelayMs",
+        ],
         "events": ["by", "are", "count"],
         "subscribe": ["by", "events", "min", "max", "as", "status", "primed"],
         "unsubscribe": ["by"],

@@ -163,7 +163,9 @@ final class CaseRunner {
                 return "\(wanted.text()) is not in \(value?.text() ?? "it")"
             }
         }
-        if let bits = step["has"]?.unsigned, let number = value?.unsigned, number & bits != bits { return "it is \(number), without \(bits)" }
+        if let bits = step["has"]?.unsigned, let number = value?.unsigned, number & bits != bits {
+            return "it is \(number), without \(bits)"
+        }
         for name in step["absent"]?.array ?? [] where value?[name.string ?? ""] != nil {
             return "\(name.text()) is there: \(value?.text() ?? "")"
         }
@@ -251,7 +253,8 @@ final class CaseRunner {
         do {
             let lines = Lines()
             let result = try await verbs.perform(
-                ControllerRequest(request), updates: { number, update in lines.all.withLock { $0.append(ControllerVerbs.line(number, update)) } })
+                ControllerRequest(request),
+                updates: { number, update in lines.all.withLock { $0.append(ControllerVerbs.line(number, update)) } })
             outcome = Outcome(members: result.json)
             if case .subscribed(let number, _, _) = result {
                 subscriptions[step["as"]?.string ?? "it"] = Subscription(number: number, lines: lines)
@@ -262,7 +265,8 @@ final class CaseRunner {
         }
         if let problem = status(outcome, step) { return problem }
         guard let primed = member(step, "primed") else { return nil }
-        return Expectation.problem(.array((outcome.members["values"]?.array ?? []).map { $0["value"] ?? .null }), primed, at: "the priming report")
+        return Expectation.problem(
+            .array((outcome.members["values"]?.array ?? []).map { $0["value"] ?? .null }), primed, at: "the priming report")
     }
 
     /// What came over a subscription since the last look: exact values, or how many, or the last one, for each path.

@@ -38,6 +38,34 @@ import Testing
         #expect(try bench.run("read", "on-off-light", "Identify.IdentifyTime").output == "60 s\n")
     }
 
+    /// The controller is another process: the clock must wait for it, or the device would take its silence for a loss.
+    @Test func aSubscriptionOutlivesAnAdvanceOfTheClock() throws {
+        let bench = try Bench("dimmable-light", "--clock", "virtual", control: true)
+        try bench.pair("dimmable-light")
+        let shell = try bench.shell()
+        let subscribed = try shell.answer(
+            1,
+            [
+                "do": "subscribe", "device": "dimmable-light",
+                "paths": [["endpoint": 1, "cluster": "LevelControl", "attribute": "CurrentLevel"]],
+                "minIntervalS": 0, "maxIntervalS": 3,
+            ])
+        #expect(subscribed["ok"] == true)
+        // Two hundred empty reports, each acknowledged.
+        #expect(try bench.run("sim", "clock", "--advance", "600000").code == 0)
+        #expect(try bench.run("invoke", "dimmable-light", "OnOff.On").code == 0)
+        #expect(
+            try bench.run("invoke", "dimmable-light", "LevelControl.MoveToLevel", "Level=54", "TransitionTime=10s").code == 0)
+        #expect(try bench.run("sim", "clock", "--advance", "11000").code == 0)
+        var levels: [Int64] = []
+        while levels.last != 54 {
+            let report = try shell.json { $0["report"] != nil && $0["values"]?.array?.isEmpty == false }
+            levels += report["values"]?.array?.compactMap { $0["value"]?.integer } ?? []
+        }
+        #expect(levels.count >= 9, "\(levels)")
+        #expect(levels == levels.sorted(by: >), "\(levels)")
+    }
+
     @Test func faultsAreSetAndCleared() throws {
         let bench = try Bench("on-off-light", control: true)
         try bench.pair("on-off-light")

@@ -55,6 +55,54 @@ import Testing
         }
     }
 
+    /// A link that only counts.
+    private final class CountingLink: MessageLink {
+        var onMessage: ((UnsafeRawBufferPointer) -> Void)?
+        var onClose: ((LinkError?) -> Void)?
+        var maximumMessageSize: Int { 1024 }
+        var expected = 0
+        func send(_ message: UnsafeRawBufferPointer) {}
+        func close() {}
+        func abort(_ error: LinkError) {}
+        func pauseReading() {}
+        func resumeReading() {}
+        func expectAnswer() { expected += 1 }
+        func answerArrived() { expected -= 1 }
+    }
+
+    @Test func timeStandsStillOnlyForAnswersThatCanCome() async throws {
+        try await withLink { timeline in
+            let inner = CountingLink()
+            let link = InterceptedLink(inner, timeline: timeline, origin: timeline.origin("test"))
+            var outgoing = NodeInterceptions.FrameVerdict.pass
+            var incoming = NodeInterceptions.FrameVerdict.pass
+            link.verdict = { isOutgoing, _, _ in isOutgoing ? outgoing : incoming }
+            link.send(Self.message(1))
+            link.expectAnswer()
+            #expect(inner.expected == 1)
+            link.answerArrived()
+            #expect(inner.expected == 0)
+            // What a fault has taken is answered by nobody.
+            for verdict in [NodeInterceptions.FrameVerdict.drop, .delay(.seconds(1))] {
+                outgoing = verdict
+                link.send(Self.message(2))
+                link.expectAnswer()
+                #expect(inner.expected == 0)
+                link.answerArrived()
+                #expect(inner.expected == 0)
+            }
+            try await timeline.advance(by: .seconds(2))
+            // An answer that a fault keeps back has come all the same.
+            outgoing = .pass
+            incoming = .delay(.seconds(1))
+            link.send(Self.message(3))
+            link.expectAnswer()
+            #expect(inner.expected == 1)
+            Self.message(4).withUnsafeBytes { inner.onMessage?($0) }
+            #expect(inner.expected == 0)
+        }
+    }
+
     @Test func closingWaitsForWhatIsDelayed() async throws {
         try await withLink { timeline in
             let (near, far) = MemoryLink.pair(timeline: timeline, name: "link")
