@@ -37,8 +37,15 @@ public protocol MessageLink: AnyObject {
     /// already may still come.
     func pauseReading()
     func resumeReading()
+    /// What was sent last is something that the peer answers at once. In virtual time a peer in another process cannot be waited for
+    /// otherwise: model time stands still until `answerArrived`, the end of the link, or the timeline's limit for a hold.
+    func expectAnswer()
+    /// An answer that was expected has come, or nobody waits for it any more.
+    func answerArrived()
 }
 
 extension MessageLink {
+    public func expectAnswer() {}
+    public func answerArrived() {}
     public func send(_ message: [UInt8]) { message.withUnsafeBytes { send($0) } }
 }

@@ -18,11 +18,15 @@ final class PeerTurn {
     private let limit: Duration
     private var then: ((Outcome) -> Void)?
     private var timer: Token?
+    private let link: (any MessageLink)?
 
+    /// - Parameter isPrompt: the peer answers as soon as it has read: in virtual time the clock waits for a peer outside the process.
     init(
-        _ exchange: Exchange, _ timeline: Timeline, _ origin: Timeline.Origin, limit: Duration, then: @escaping (Outcome) -> Void
+        _ exchange: Exchange, _ timeline: Timeline, _ origin: Timeline.Origin, limit: Duration, isPrompt: Bool = false,
+        then: @escaping (Outcome) -> Void
     ) {
         (self.timeline, self.origin, self.limit, self.then) = (timeline, origin, limit, then)
+        link = isPrompt ? exchange.session?.link : nil
         exchange.onMessage = { [self] opcode, payload in
             // Nothing has been sent yet that this could answer.
             if timer != nil { finish(.message(opcode: opcode, payload: payload)) }
@@ -32,14 +36,17 @@ final class PeerTurn {
 
     func begin() {
         guard then != nil else { return }
+        link?.expectAnswer()
         timer = timeline.after(limit, origin: origin) { [weak self] in self?.finish(.silence) }
     }
 
     /// Nobody is interested any more.
     func cancel() {
         then = nil
-        if let timer { timeline.cancel(timer) }
-        timer = nil
+        guard let timer else { return }
+        timeline.cancel(timer)
+        self.timer = nil
+        link?.answerArrived()
     }
 
     private func finish(_ outcome: Outcome) {

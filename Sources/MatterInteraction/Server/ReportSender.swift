@@ -31,7 +31,8 @@ final class ReportSender {
         let (payload, isLast) = stream.nextChunk(maximum: maximum, suppressResponse: !isLastAcknowledged)
         let waits = !isLast || isLastAcknowledged
         if waits {
-            turn = PeerTurn(exchange, server.timeline, server.origin, limit: server.limits.acknowledgement) { [self] outcome in
+            turn = PeerTurn(exchange, server.timeline, server.origin, limit: server.limits.acknowledgement, isPrompt: true) {
+                [self] outcome in
                 heard(outcome, isLast: isLast)
             }
         }

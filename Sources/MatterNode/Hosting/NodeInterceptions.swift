@@ -7,7 +7,7 @@ import MatterTransport
 /// Where others may look at, and change, what happens around a node (DESIGN 5). The journal and the faults use them, and nobody else;
 /// no cluster knows of either. Each is nil as a rule.
 public struct NodeInterceptions {
-    public enum FrameVerdict: Sendable {
+    public enum FrameVerdict: Sendable, Equatable {
         case pass
         case drop
         /// Handled, or sent, this much later; frames of a session stay in order.
