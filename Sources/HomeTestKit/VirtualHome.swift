@@ -32,7 +32,7 @@ public struct VirtualHome: Sendable {
         public var mode = Timeline.Mode.automatic
         public var seed: UInt64 = 1
         /// How long, in real time, the clock waits for one thing that happens outside the process.
-        public var patience: Duration = .seconds(10)
+        public var patience: Duration = .seconds(30)
         public init() {}
     }
 
