@@ -80,18 +80,50 @@ public final class ControllerVerbs: Sendable {
         return .done
     }
 
+    /// How long `devices` waits for one that does not answer: somebody looks at the list.
+    private static let reachLimit: Duration = .seconds(3)
+
     private func reachableDevices() async throws -> [(device: PairedDevice, isReachable: Bool)] {
-        let devices = try await controller.devices()
         let controller = controller
-        return await withTaskGroup(of: (Int, Bool).self) { group in
-            for (index, device) in devices.enumerated() {
-                group.addTask(executorPreference: controller.timeline) {
-                    (index, await controller.isReachable(String(device.nodeID.rawValue)))
+        let found = try await controller.timeline.call("devices") {
+            let devices = try await controller.devices()
+            return await withTaskGroup(of: (Int, Bool).self) { group in
+                for (index, device) in devices.enumerated() {
+                    group.addTask(executorPreference: controller.timeline) {
+                        (index, await Self.isReachable(device.nodeText, controller))
+                    }
                 }
+                var reachable = [Bool](repeating: false, count: devices.count)
+                for await (index, isReachable) in group { reachable[index] = isReachable }
+                return zip(devices, reachable).map { Reach(device: $0, isReachable: $1) }
             }
-            var reachable = [Bool](repeating: false, count: devices.count)
-            for await (index, isReachable) in group { reachable[index] = isReachable }
-            return zip(devices, reachable).map { ($0, $1) }
+        }
+        return found.map { ($0.device, $0.isReachable) }
+    }
+
+    private struct Reach: Sendable {
+        var device: PairedDevice
+        var isReachable: Bool
+    }
+
+    /// Whether the device answers within the limit. The attempt itself goes on: who asks next may profit from it.
+    private static func isReachable(_ device: String, _ controller: Controller) async -> Bool {
+        let timeline = controller.timeline
+        return await withCheckedContinuation { continuation in
+            let waiting = Locked<CheckedContinuation<Bool, Never>?>(continuation)
+            let finish: @Sendable (Bool) -> Void = { answer in
+                let first = waiting.withLock { waiting -> CheckedContinuation<Bool, Never>? in
+                    defer { waiting = nil }
+                    return waiting
+                }
+                first?.resume(returning: answer)
+            }
+            let limit = timeline.schedule(after: reachLimit) { finish(false) }
+            timeline.spawn("reach") {
+                let answer = await controller.isReachable(device)
+                timeline.cancel(limit)
+                finish(answer)
+            }
         }
     }
 
