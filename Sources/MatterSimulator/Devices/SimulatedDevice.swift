@@ -24,6 +24,8 @@ final class SimulatedDevice {
     private let attestation: DeviceAttestation
     private let seed: UInt64
     private var port: UInt16
+    /// The port was asked for; otherwise another one will do when somebody else has taken it meanwhile.
+    private let isPortAskedFor: Bool
     /// The device's part of the store.
     let store: any DeviceStore
 
@@ -33,6 +35,7 @@ final class SimulatedDevice {
     ) throws {
         (self.name, self.profile, self.services, self.attestation, self.seed) = (name, profile, services, attestation, seed)
         self.journal = journal
+        isPortAskedFor = port != 0
         origin = services.timeline.origin("device \(name)")
         store = services.hub.store(for: name)
         Self.skipEventNumbers(in: store, after: services.hub)
@@ -89,6 +92,15 @@ final class SimulatedDevice {
         return Birth(setup: try payload(profile, passcode, discriminator), pairing: pairing, port: port)
     }
 
+    /// Notes the port beside what the device has from its making, so that peers find it where it was after a restart too.
+    private func keepPort() {
+        guard let bytes = store.value(for: "birth"), case .structure(let members)? = try? TLVValue(decoding: bytes),
+            members.first(where: { $0.tag == 5 })?.value.unsigned != UInt64(port)
+        else { return }
+        store.put(
+            TLVValue.structure(members.filter { $0.tag != 5 } + [TLVElement(5, .unsigned(UInt64(port)))]).encoded(), for: "birth")
+    }
+
     private static func payload(_ profile: DeviceProfile, _ passcode: Passcode, _ discriminator: UInt16) throws -> SetupPayload {
         SetupPayload(
             vendorID: profile.vendorID, productID: profile.productID, discriminator: try Discriminator(long: discriminator),
@@ -124,10 +136,15 @@ final class SimulatedDevice {
             try host.start()
         } catch {
             host.stop(abruptly: true)
+            if port != 0, !isPortAskedFor {
+                port = 0
+                return try start()
+            }
             throw SimulatorError(.network, "\(name) cannot listen on port \(port): \(error)")
         }
         // A device keeps its port over a reboot, so that its peers find it where it was.
         port = host.port
+        keepPort()
         self.host = host
         faults.started(self)
     }
