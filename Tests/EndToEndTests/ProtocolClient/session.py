@@ -5,10 +5,12 @@ import pathlib
 import socket
 import ssl
 import struct
+import time
 
 import tlv
 
 ESTABLISHED = bytes.fromhex("0040000000000000" "000000000000")
+BUSY = bytes.fromhex("004000000000" "0800" "00000000" "0400")
 SECURE_CHANNEL, INTERACTION_MODEL = 0, 1
 STATUS_RESPONSE, READ, SUBSCRIBE, SUBSCRIBED, REPORT, WRITE, WRITTEN, INVOKE, INVOKED, TIMED = range(1, 11)
 REVISION = (0xFF, 12)
@@ -35,6 +37,16 @@ class Credentials:
             context.load_cert_chain(self.folder / "controller.pem", self.folder / "key.pem")
         context.set_alpn_protocols(["hearth/1"])
         return context
+
+
+def once_free(connect):
+    """What `connect` makes: (connection, its first frame). Again while the device is busy with a pairing that is ending."""
+    for _ in range(100):
+        connection, first = connect()
+        if not first.startswith(BUSY):
+            return connection, first
+        time.sleep(0.1)
+    raise AssertionError("the device stays busy")
 
 
 class Refused(Exception):
