@@ -145,7 +145,8 @@ public actor Controller {
         return device
     }
 
-    /// Takes a device out of the home. A device that cannot be reached is forgotten with `force`.
+    /// Takes a device out of the home. A device that cannot be reached is forgotten with `force`, and always one that says itself that it
+    /// is in no such home any more.
     public nonisolated func unpair(_ device: String, force: Bool = false) async throws {
         try await timeline.call("unpair") { try await self.unpairInside(device, force) }
     }
@@ -163,7 +164,7 @@ public actor Controller {
             guard response.statusCode == .ok else {
                 throw ControllerError(.refused, "\(device.name) refused to leave the home: status \(response.statusCode.rawValue)")
             }
-        } catch  where force {
+        } catch  where force || peer(device).isStranger {
             Log.controller.info("\(device.name) is forgotten without its knowledge: \(error)")
         } catch {
             throw ControllerError(error, device: device.name)

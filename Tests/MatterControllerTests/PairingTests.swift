@@ -53,6 +53,27 @@ import Testing
         }
     }
 
+    @Test(arguments: VirtualHome.Link.allCases) func aDeviceThatWasResetCanBeForgottenAndPairedAgain(
+        _ link: VirtualHome.Link
+    ) async throws {
+        var options = VirtualHome.Options()
+        options.link = link
+        try await VirtualHome.run(Self.light, options: options) { home in
+            try await home.pair("lamp")
+            try await home.device("lamp").factoryReset()
+            // It says itself that it knows nothing of this home: that is answer enough.
+            try await home.controller.unpair("lamp")
+            #expect(try await home.controller.devices().isEmpty)
+            try await home.pair("lamp")
+            // One that is silent is not forgotten by mistake.
+            try await home.device("lamp").stop()
+            let failure = await Self.failure { try await home.controller.unpair("lamp") }
+            #expect(failure?.code == .unreachable)
+            #expect(try await home.controller.devices().count == 1)
+            try await home.controller.unpair("lamp", force: true)
+        }
+    }
+
     @Test func afterTwentyWrongPasscodesTheWindowCloses() async throws {
         try await VirtualHome.run(Self.light) { home in
             for _ in 0..<20 {

@@ -237,7 +237,8 @@ public final class ControllerVerbs: Sendable {
             return ["report": number, "values": ReportJSON.json(attributes), "events": ReportJSON.json(events)]
         case .lost: return ["subscription": number, "state": "lost"]
         case .restored: return ["subscription": number, "state": "restored"]
-        case .ended(let error): return ["subscription": number, "state": "ended", "error": MachineError(from: error).json]
+        // No member `error`: a client takes a line with that and without an id for the answer to a line that could not be read.
+        case .ended(let error): return ["subscription": number, "state": "ended", "reason": .string(MachineError(from: error).message)]
         }
     }
 }

@@ -16,6 +16,9 @@ final class Peer {
     /// The device answered at other addresses than before.
     var onAddresses: (([TransportAddress]) -> Void)?
 
+    /// The device answers at its address and says that it knows nothing of this home: it was reset, or the fabric was removed.
+    private(set) var isStranger = false
+
     private let context: ControllerContext
     private var client: InteractionClient?
     private var isConnecting = false
@@ -54,6 +57,7 @@ final class Peer {
     }
 
     private func connect() async throws {
+        isStranger = false
         // Where it was last is nearly always where it is: discovery is asked when that fails.
         var failure: TLSError?
         if !addresses.isEmpty {
@@ -62,6 +66,7 @@ final class Peer {
         let found = await context.resolver.operational(
             context.home.authority.fabric, nodeID, known: [], within: context.settings.discovery)
         guard !found.isEmpty else {
+            isStranger = failure?.alert == .unrecognizedName
             let reason = failure.map { "at its last address: \($0)" } ?? "and it was not found on the network"
             throw ControllerError(.unreachable, "\(name) cannot be reached, \(reason). Is it running, and on this network?")
         }

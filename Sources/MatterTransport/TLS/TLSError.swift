@@ -29,18 +29,23 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
     }
     public let code: Code
     public let message: String
+    /// The alert with which the peer ended the handshake, when it is one that a device of this kind sends.
+    public let alert: TLSAlert?
 
-    public init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String, alert: TLSAlert? = nil) {
         self.code = code
         self.message = message
+        self.alert = alert
     }
 
     /// Takes the reason from the thread's OpenSSL error queue and empties it.
     static func openSSL(_ code: Code, _ call: String) -> TLSError {
         let error = ERR_peek_error()
+        // OpenSSL reports an alert of the peer as its number above 1000 (SSL_AD_REASON_OFFSET).
+        let alert = TLSAlert(rawValue: Int32(truncatingIfNeeded: error & 0x7F_FFFF) - 1000)
         ERR_clear_error()
         let reason = ERR_reason_error_string(error).map { String(cString: $0) } ?? "failed"
-        return TLSError(code, "\(call): \(reason)")
+        return TLSError(code, "\(call): \(reason)", alert: alert)
     }
 
     public var description: String { message }
