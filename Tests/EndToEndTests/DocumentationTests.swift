@@ -6,7 +6,7 @@ import Testing
 @Suite struct DocumentationTests {
     @Test(arguments: ["README.md", "docs/cli.md", "docs/machine-interface.md"])
     func everyCommandShownWorks(_ document: String) throws {
-        let text = try contents(Program.package + "/" + document)
+        let text = try Program.contents(Program.package + "/" + document)
         let tour = try Tour()
         let commands = Self.commands(text)
         #expect(!commands.isEmpty)
@@ -26,19 +26,6 @@ import Testing
             }
         }
         return commands
-    }
-
-    private func contents(_ path: String) throws -> String {
-        let descriptor = open(path, O_RDONLY)
-        guard descriptor >= 0 else { throw Program.Failed(description: "\(path) cannot be read") }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count <= 0 { return String(decoding: bytes, as: UTF8.self) }
-            bytes += buffer[..<count]
-        }
     }
 }
 

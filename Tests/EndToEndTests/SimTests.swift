@@ -82,6 +82,53 @@ import Testing
         #expect(try bench.run("sim", "reboot", "nobody").code == 3)
     }
 
+    @Test func everyKindOfFaultIsDocumented() throws {
+        let bench = try Bench("on-off-light", control: true)
+        let message = try bench.run("sim", "fault", "?").errors
+        let list = try #require(message.components(after: "Known are "), "\(message)")
+        let kinds = list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\n" })
+        #expect(kinds.count >= 9)
+        let text = try Program.contents(Program.package + "/docs/machine-interface.md")
+        for kind in kinds { #expect(text.contains("| `\(kind)` |"), "\(kind) is not in docs/machine-interface.md") }
+    }
+
+    @Test func aScenarioIsPlayedAndItsFailuresAreTold() throws {
+        let bench = try Bench("on-off-light", "--clock", "virtual", control: true)
+        let good = bench.scratch.write(
+            """
+            name: good
+            steps:
+              - set: {device: on-off-light, endpoint: 1, cluster: OnOff, attribute: OnOff, value: true}
+              - at: 10s
+                expect: {device: on-off-light, endpoint: 1, cluster: OnOff, attribute: OnOff, value: true}
+            """, to: "good.yaml")
+        let played = try bench.run("sim", "play", good, "--json")
+        #expect(played.code == 0, "\(played.output)")
+        #expect(played.json?["steps"]?.array?.count == 2)
+        let bad = bench.scratch.write(
+            """
+            name: bad
+            steps:
+              - expect: {device: on-off-light, endpoint: 1, cluster: OnOff, attribute: OnOff, value: false}
+            """, to: "bad.yaml")
+        let failed = try bench.run("sim", "play", bad)
+        #expect(failed.code == 1)
+        #expect(failed.output.hasPrefix("✗"))
+        #expect(try bench.run("sim", "play", bench.scratch.folder + "/none.yaml").code == 2)
+    }
+
+    @Test func theJournalIsFollowed() throws {
+        let bench = try Bench("on-off-light", control: true)
+        let follower = try Program(["sim", "journal", "--follow", "--kind", "set", "--json"], environment: bench.environment)
+        #expect(try bench.run("sim", "set", "on-off-light", "OnOff.OnOff=on").code == 0)
+        #expect(try follower.json()["value"] == true)
+        #expect(try bench.run("sim", "set", "on-off-light", "OnOff.OnOff=off").code == 0)
+        #expect(try follower.json()["value"] == false)
+        follower.signal(SIGINT)
+        #expect(try follower.finish() == Program.Result(code: 130, output: "", errors: ""))
+        #expect(try bench.run("sim", "journal", "--kind", "nonsense").code == 2)
+    }
+
     @Test func problemsOfASimulatorAreTold() throws {
         let scratch = Scratch()
         let nobody = try Program.run("sim", "devices", "--control", scratch.folder + "/nobody", "--json")
@@ -163,4 +210,9 @@ import Testing
         #expect(json?["certificate"]?.string?.contains("BEGIN CERTIFICATE") == true)
         #expect(json?["nodeId"] == 1)
     }
+}
+
+extension String {
+    /// What follows the first occurrence of `text`.
+    fileprivate func components(after text: String) -> Substring? { firstRange(of: text).map { self[$0.upperBound...] } }
 }

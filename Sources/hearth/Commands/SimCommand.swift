@@ -1,4 +1,5 @@
 import CommandLineKit
+import Glibc
 import MachineInterface
 import MatterController
 import MatterModel
@@ -18,7 +19,7 @@ let simCommand = Command(
     subcommands: [
         simDevices, simClock, power("reboot", "Cut a device's power and give it back"),
         power("factory-reset", "Make a device as it left the factory"), power("stop", "Switch a device off"),
-        power("start", "Switch a device on"), simSet, simTrigger, simFault, simFaults, simClearFault, simOpenWindow, simJournal,
+        power("start", "Switch a device on"), simSet, simTrigger, simFault, simFaults, simClearFault, simOpenWindow, simJournal, simPlay,
     ])
 
 private let device = Argument.positional("device", help: "The device's name in the simulator")
@@ -175,22 +176,79 @@ private let simOpenWindow = Command(
         finish(answer, arguments, terminal, "setup code \(answer["code"]?.string ?? ""), QR code \(answer["qr"]?.string ?? "")")
     })
 
+private let simPlay = Command(
+    "play", summary: "Play a scenario: a file of timed steps",
+    examples: [Example("hearth sim play evening", "A ready scenario, or a file; every step is told, and a failed one is the exit code.")],
+    arguments: [.positional("file", help: "A scenario, or the name of a ready one", kind: .file)],
+    run: { arguments, terminal in
+        let answer = try ControlClient.ask(["do": "play", "file": .string(absolute(try arguments.required("file")))], arguments)
+        let steps = answer["steps"]?.array ?? []
+        let failed = steps.count { $0["ok"] != true }
+        if arguments.flag("json") {
+            terminal.line(answer.text())
+        } else {
+            for step in steps {
+                let mark = step["ok"] == true ? terminal.styled("✓", .green) : terminal.styled("✗", .red)
+                let name = "\(step["step"]?.integer ?? 0)  \(step["what"]?.string ?? "")"
+                terminal.line("\(mark) \(TextWidth.harmless(name))" + (step["message"]?.string.map { ": " + TextWidth.harmless($0) } ?? ""))
+            }
+        }
+        if failed > 0 { throw Quiet(exitCode: .failure, message: "\(failed) of \(steps.count) steps failed") }
+    })
+
+/// A file of this process's folder, for a simulator that was started in another.
+private func absolute(_ path: String) -> String {
+    guard let found = realpath(path, nil) else { return path }
+    defer { free(found) }
+    return String(cString: found)
+}
+
 private let simJournal = Command(
     "journal", summary: "Show what happened to the devices",
-    examples: [Example("hearth sim journal --device lamp --limit 20", "The oldest twenty entries that are kept.")],
+    examples: [
+        Example("hearth sim journal --device lamp --limit 20", "The oldest twenty entries that are kept."),
+        Example("hearth sim journal --kind invoke --kind write --cluster OnOff --json", "Who did what to the switches."),
+        Example("hearth sim journal --follow", "And what happens from now on, until Ctrl-C."),
+    ],
     arguments: [
         .option("device", "DEVICE", help: "Of one device; without it all"),
+        .option("kind", "KIND", help: "Of a kind, as write, invoke, attribute, event, session-open, fault", repeats: true),
+        .option("endpoint", "EP", help: "Of one endpoint", kind: .unsigned(0...65535)),
+        .option("cluster", "CLUSTER", help: "Of one cluster"),
         .option("from", "N", help: "From this number on", kind: .unsigned(0...UInt64.max)),
         .option("limit", "N", help: "At most so many", kind: .unsigned(1...1_000_000), default: "1000"),
+        .flag("follow", short: "f", help: "Go on with what happens, an entry a line, until Ctrl-C"),
     ],
     run: { arguments, terminal in
         var request: [String: JSONValue] = ["do": "journal", "limit": JSONValue(arguments.unsigned("limit") ?? 1000)]
         if let device = arguments.text("device") { request["device"] = .string(device) }
         if let number = arguments.unsigned("from") { request["fromNumber"] = JSONValue(number) }
+        if let endpoint = arguments.unsigned("endpoint") { request["endpoint"] = JSONValue(endpoint) }
+        if let cluster = arguments.text("cluster") { request["cluster"] = .string(cluster) }
+        let kinds = arguments.texts("kind")
+        if !kinds.isEmpty { request["kinds"] = .array(kinds.map { .string($0) }) }
+        if arguments.flag("follow") { return try await follow(request, arguments, terminal) }
         let answer = try ControlClient.ask(request, arguments)
         if arguments.flag("json") { return terminal.line(answer.text()) }
         for entry in answer["entries"]?.array ?? [] { terminal.line(TextWidth.harmless(describe(entry))) }
     })
+
+/// Asks again and again for what is new: the simulator keeps enough entries for a reader that comes back four times a second.
+private func follow(_ request: [String: JSONValue], _ arguments: ParsedArguments, _ terminal: Terminal) async throws {
+    let stop = try StopSignal()
+    try await stop.whileWatching {
+        var request = request
+        while stop.code == nil, !terminal.isBroken {
+            let entries = try ControlClient.ask(request, arguments)["entries"]?.array ?? []
+            for entry in entries { terminal.line(arguments.flag("json") ? entry.text() : TextWidth.harmless(describe(entry))) }
+            terminal.flush()
+            if let last = entries.last?["number"]?.unsigned { request["fromNumber"] = JSONValue(last + 1) }
+            var wanted = pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&wanted, 1, 250)
+        }
+    }
+    if let code = stop.code, code != .ok { throw Quiet(exitCode: code, message: "") }
+}
 
 /// An entry of the journal in a line.
 private func describe(_ entry: JSONValue) -> String {

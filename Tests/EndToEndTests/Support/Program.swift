@@ -37,6 +37,20 @@ final class Program {
         return "/" + parts.joined(separator: "/")
     }()
 
+    /// The text of a file.
+    static func contents(_ path: String) throws -> String {
+        let descriptor = open(path, O_RDONLY)
+        guard descriptor >= 0 else { throw Failed(description: "\(path) cannot be read") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count <= 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes += buffer[..<count]
+        }
+    }
+
     /// Starts `hearth`, or another program, with these words.
     init(_ words: [String], environment: [String: String] = [:], path: String = Program.hearth) throws {
         // One at a time: between `pipe` and `fcntl` another child would inherit the ends.
