@@ -69,7 +69,7 @@ import Testing
         return folder
     }
 
-    private static func python(_ script: String, _ words: String...) throws -> Program.Result {
+    static func python(_ script: String, _ words: String...) throws -> Program.Result {
         let places: [String] = ["/usr/bin/python3", "/usr/local/bin/python3"]
         let path = try #require(
             places.first { access($0, X_OK) == 0 }, "there is no python3: scripts/install-packages --tests installs it")
