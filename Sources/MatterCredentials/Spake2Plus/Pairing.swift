@@ -1,9 +1,5 @@
 /// What both sides of a pairing must agree on besides the passcode: a hash in SPAKE2+'s transcript.
 public enum PairingContext {
-    /// The label of the TLS exporter (RFC 8446, 7.5) whose 32 bytes bind the passcode proof to its connection.
-    public static let exporterLabel = "EXPORTER-hearth-pase/1"
-    public static let exporterLength = 32
-
     /// Hearth's own pairing over TLS: with the exporter's value in the hash, a machine in the middle, which has two TLS connections with
     /// two values, can relay nothing. The prefix keeps the proof apart from Matter's own.
     /// - Parameters:
