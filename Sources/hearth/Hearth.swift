@@ -7,6 +7,7 @@ struct Hearth {
     static let version = "0.1.0"
 
     static func main() {
+        StandardDescriptors.open()
         // Before any other thread is started: all of them must leave the signals to this watch.
         let watch = InterruptWatch.start()
         let words = Array(CommandLine.arguments.dropFirst())
