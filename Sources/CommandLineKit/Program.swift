@@ -26,8 +26,16 @@ public struct Program: Sendable {
     ///
     /// It ignores SIGPIPE for the process, so that a reader that has gone ends in an error code and not in a signal.
     public func run(_ words: [String], on terminal: Terminal = .standard()) async -> ExitCode {
+        let code = await runCommand(words, terminal)
+        terminal.flush()
+        guard code == .ok, let failure = terminal.outputFailure else { return code }
+        // What was asked for is not where it was wanted: a script must not take it for done.
+        terminal.note("error: standard output cannot be written: \(String(cString: strerror(failure)))")
+        return .failure
+    }
+
+    private func runCommand(_ words: [String], _ terminal: Terminal) async -> ExitCode {
         signal(SIGPIPE, SIG_IGN)
-        defer { terminal.flush() }
         if words.first == "__complete" {
             await complete(Array(words.dropFirst()), terminal)
             return .ok

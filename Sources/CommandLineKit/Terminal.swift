@@ -18,6 +18,8 @@ public final class Terminal: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var isBroken = false
+        /// Why standard output takes no more, unless its reader has just gone.
+        var failure: Int32?
         /// What a captured terminal was given.
         var captured = (output: [UInt8](), errors: [UInt8]())
         /// A progress line stands on standard error and must be wiped before other text.
@@ -74,6 +76,9 @@ public final class Terminal: Sendable {
 
     /// True when nobody reads standard output any more.
     public var isBroken: Bool { state.withLock { $0.isBroken } }
+
+    /// The `errno` with which standard output refused what was written (a full disk); nil when all is well, or only the reader has gone.
+    public var outputFailure: Int32? { state.withLock { $0.failure } }
 
     /// Cells in a line: of the terminal, else `COLUMNS`, else 80.
     public var width: Int {
@@ -147,7 +152,10 @@ extension Terminal {
             state.captured.output += state.pending
             return
         }
-        if !Terminal.writeAll(state.pending, to: output) { state.isBroken = true }
+        if let code = Terminal.writeAll(state.pending, to: output) {
+            state.isBroken = true
+            if code != EPIPE { state.failure = code }
+        }
     }
 
     private func writeErrors(_ text: String, _ state: inout State) {
@@ -158,8 +166,8 @@ extension Terminal {
         _ = Terminal.writeAll(Array(text.utf8), to: errors)
     }
 
-    /// False when nobody reads. The process must ignore SIGPIPE, which `Program.run` sees to.
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// The `errno` when it fails: EPIPE when nobody reads. The process must ignore SIGPIPE, which `Program.run` sees to.
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { buffer in
             var sent = 0
             while sent < buffer.count {
@@ -171,10 +179,10 @@ extension Terminal {
                     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&wait, 1, -1)
                 } else if errno != EINTR {
-                    return false
+                    return errno
                 }
             }
-            return true
+            return nil
         }
     }
 }

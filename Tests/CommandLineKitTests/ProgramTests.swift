@@ -61,6 +61,20 @@ import Testing
         close(pipes[1])
     }
 
+    /// What was asked for is nowhere: that must not look like success.
+    @Test func aFullDiskUnderTheOutputIsAFailure() async {
+        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        var errors: [Int32] = [0, 0]
+        pipe(&errors)
+        let root = Command("tool", summary: "A tool", run: { _, terminal in terminal.line("the answer") })
+        let code = await Program(root, version: "1").run([], on: Terminal.writing(output: full, errors: errors[1]))
+        #expect(code == .failure)
+        var bytes = [UInt8](repeating: 0, count: 200)
+        let count = read(errors[0], &bytes, bytes.count)
+        #expect(String(decoding: bytes[..<max(0, count)], as: UTF8.self).contains("standard output cannot be written: No space left"))
+        for descriptor in [full] + errors { close(descriptor) }
+    }
+
     @Test func outputIsBufferedAndComplete() {
         var pipes: [Int32] = [0, 0]
         pipe(&pipes)
