@@ -49,6 +49,14 @@ let profileFolder: String = {
         #expect(covering.parameters["travelTime"]?.unsigned == 20_000)
     }
 
+    @Test(arguments: ["\"\"", "\"  \"", #""a\u001b[31mb""#, #""two\nlines""#, #""nul\0""#]) func aNameThatNobodyCanTypeIsAMistake(
+        _ name: String
+    ) {
+        let found = mistakes("name: \(name)\nendpoints: [{id: 1, deviceTypes: [OnOffLight]}]\n")
+        #expect(found.count == 1)
+        #expect(found.first?.description.hasPrefix("test.yaml:1:7: name: the name ") == true, "\(found)")
+    }
+
     @Test func aMistakeNamesItsPlaceAndWhatWasExpected() throws {
         let found = mistakes(
             """

@@ -30,7 +30,7 @@ public struct Fleet: Sendable {
         for item in items {
             guard let mapping = context.mapping(item.node, item.path) else { continue }
             let reference = mapping.take("profile")
-            let name = context.text(mapping.take("name"), maximumBytes: 64)
+            let name = context.name(mapping.take("name"), maximumBytes: 64)
             let room = context.text(mapping.take("room"), maximumBytes: 64)
             let count: Int = context.number(mapping.take("count"), in: 1...10_000, "a number of devices") ?? 1
             mapping.finish()

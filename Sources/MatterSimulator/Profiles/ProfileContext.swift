@@ -88,6 +88,14 @@ final class ProfileContext {
         return text
     }
 
+    /// A name that people can see and type: some characters, none of which commands a terminal.
+    func name(_ found: (node: YAMLNode, path: String)?, maximumBytes: Int? = nil) -> String? {
+        guard let found, let name = text(found, maximumBytes: maximumBytes) else { return nil }
+        if name.isVisibleName { return name }
+        report(found.node, found.path, name.isEmpty ? "the name is empty" : "the name has a control character")
+        return nil
+    }
+
     /// A whole number, decimal or `0x…`.
     func number<Number: FixedWidthInteger>(
         _ found: (node: YAMLNode, path: String)?, in range: ClosedRange<Number>, _ what: String

@@ -17,7 +17,7 @@ public enum ProfileReader {
 
     private static func profile(_ node: YAMLNode, _ context: ProfileContext) -> DeviceProfile? {
         guard let top = context.mapping(node, "") else { return nil }
-        let name = context.text(top.take("name")) ?? Self.name(of: context.file)
+        let name = context.name(top.take("name")) ?? Self.name(of: context.file)
         var profile = DeviceProfile(name: name.clipped(toBytes: 64), endpoints: [], source: context.file)
         if profile.name != name { context.report(node, "name", "'\(name)' has more than 64 bytes") }
         if let found = top.take("product") { product(found.node, found.path, &profile, context) }
