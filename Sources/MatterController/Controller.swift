@@ -104,7 +104,17 @@ public actor Controller {
     public nonisolated func device(_ name: String) async throws -> PairedDevice {
         try await timeline.call("device") { try await self.deviceInside(name) }
     }
-    private func deviceInside(_ name: String) throws -> PairedDevice { try context.home.device(name) }
+    private func deviceInside(_ name: String) async throws -> PairedDevice {
+        let device = try context.home.device(name)
+        guard device.endpoints.isEmpty else { return device }
+        // Its pairing ended before it had said what it has.
+        do {
+            return try await DeviceDescription.fill(device, peer(device), context.home)
+        } catch {
+            Log.controller.info("\(device.name) does not say what it has: \(error)")
+            return device
+        }
+    }
 
     /// Whether a session with the device is open or can be made now.
     public nonisolated func isReachable(_ device: String) async -> Bool {
@@ -136,6 +146,10 @@ public actor Controller {
     private func pairInside(
         _ payload: SetupPayload, _ name: String?, _ address: TransportAddress?, _ progress: @escaping @Sendable (PairingStage) -> Void
     ) async throws -> PairedDevice {
+        if let name, !name.isVisibleName || name.utf8.count > PairedDevice.nameLimit {
+            throw ControllerError(
+                .badRequest, "the name is not usable: 1 to \(PairedDevice.nameLimit) bytes without control characters are allowed")
+        }
         if let name, try context.home.devices().contains(where: { $0.name.lowercased() == name.lowercased() }) {
             throw ControllerError(.badRequest, "a device named '\(name)' is paired already: choose another name, or unpair it first")
         }

@@ -142,6 +142,26 @@ import Testing
         }
     }
 
+    /// Wherever the connection breaks, once: either both have the pairing, or both have forgotten it.
+    @Test(arguments: 0..<12) func aLostConnectionNeverLeavesADeviceThatOnlyOneSideKnows(_ request: Int) async throws {
+        try await VirtualHome.run(Self.light) { home in
+            try await home.device("lamp").fault("reset", ["skip": .integer(Int64(request)), "count": .integer(1)])
+            let failure = await Self.failure { try await home.pair("lamp") }
+            if failure != nil {
+                #expect(failure?.code == .pairingFailed)
+                #expect(try await home.controller.devices().isEmpty)
+                try await home.advance(by: .seconds(61))
+                #expect(try await Self.isUntouched(home))
+                try await home.pair("lamp")
+            }
+            let device = try await home.controller.device("lamp")
+            #expect(device.endpoints.map(\.id) == [0, 1])
+            // The last argument's fault comes after the pairing, with this request.
+            _ = await Self.failure { try await home.invoke("lamp", OnOff.On()) }
+            try await home.invoke("lamp", OnOff.On())
+        }
+    }
+
     @Test func anExpiredFailSafeTakesEverythingBack() async throws {
         try await VirtualHome.run(Self.light) { home in
             // The answer to CommissioningComplete's connection never comes: the device has its certificate, but nobody completes.
@@ -198,6 +218,25 @@ import Testing
             let info = try await home.simulator.openWindow("lamp")
             let failure = await Self.failure { try await home.controller.pair(info.qrCode, name: "LAMP") }
             #expect(failure?.code == .badRequest)
+        }
+    }
+
+    @Test(arguments: ["", "  ", "a\u{1B}[31mb", "two\nlines", String(repeating: "n", count: 65)])
+    func aNameThatNobodyCanTypeIsRefusedFirst(_ name: String) async throws {
+        try await VirtualHome.run(Self.light) { home in
+            let code = try await home.simulator.allDevices()[0].qrCode
+            let failure = await Self.failure { try await home.controller.pair(code, name: name) }
+            #expect(failure?.code == .badRequest)
+            #expect(try await Self.isUntouched(home))
+        }
+    }
+
+    @Test func aNameThatTheDeviceGivesItselfIsMadeHarmless() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            try await home.simulator.set(
+                "lamp", AttributePath(0, BasicInformation.id, BasicInformation.Attributes.nodeLabel), .utf8("la\u{1B}[2Jmp\u{7}"))
+            let device = try await home.controller.pair(home.simulator.allDevices()[0].qrCode)
+            #expect(device.name == "la[2Jmp")
         }
     }
 }

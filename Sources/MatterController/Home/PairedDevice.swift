@@ -16,6 +16,9 @@ public struct PairedDevice: Sendable, Hashable {
         }
     }
 
+    /// Bytes in a name, at most.
+    public static let nameLimit = 64
+
     public var nodeID: NodeID
     /// Unique in the home.
     public var name: String

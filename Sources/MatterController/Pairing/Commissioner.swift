@@ -75,20 +75,45 @@ final class Commissioner {
             identityProtectionKey: context.home.identityProtectionKey,
             administrator: context.home.identity.nodeID)
 
+        // A name that the device gives itself may be anything.
+        let given = [information.name, found.name].lazy.compactMap { $0?.visibleName(toBytes: PairedDevice.nameLimit) }.first
         var paired = PairedDevice(
-            nodeID: nodeID, name: name ?? information.name ?? found.name ?? "device \(nodeID.rawValue)", vendorID: information.vendorID,
+            nodeID: nodeID, name: name ?? given ?? "device \(nodeID.rawValue)", vendorID: information.vendorID,
             productID: information.productID, addresses: found.address.map { [$0] } ?? [])
         enter(.operationalConnection)
         let peer = Peer(paired, context: context)
         peer.onAddresses = { addresses in paired.addresses = addresses.map(\.description) }
         let operational = try await peer.connected()
         enter(.completion)
-        try await DeviceUnderPairing(client: operational).complete()
+        // Before the device keeps what it was given for good: whoever is ended from here on finds it in the home, and can unpair it.
+        paired = try context.home.add(paired)
+        peer.name = paired.name
+        do {
+            try await complete(operational, peer)
+        } catch {
+            try context.home.remove(nodeID)
+            throw error
+        }
         enter(.description)
-        paired.endpoints = try await DeviceDescription.read(operational)
-        let saved = try context.home.add(paired)
-        peer.name = saved.name
-        return (saved, peer)
+        do {
+            paired = try await DeviceDescription.fill(paired, peer, context.home)
+        } catch {
+            // It belongs to the home now, whatever comes. What is on it is read when it is needed.
+            Log.controller.warning("\(paired.name) is paired, but did not say what it has: \(error)")
+        }
+        return (paired, peer)
+    }
+
+    /// Sends CommissioningComplete. When its answer is lost the device may have done it all the same: it is asked again over a new
+    /// connection, which it would not take if it had forgotten this home.
+    private func complete(_ client: InteractionClient, _ peer: Peer) async throws {
+        do {
+            try await DeviceUnderPairing(client: client).complete()
+        } catch let error where (error as? ControllerError)?.code != .refused {
+            peer.disconnect()
+            guard let again = try? await peer.connected() else { throw error }
+            try await DeviceUnderPairing(client: again).complete(isRepeated: true)
+        }
     }
 
     private struct Proven {

@@ -4,6 +4,18 @@ import MatterTLV
 
 /// Reads which endpoints a device has and what is on them (Matter Core, 9.5).
 enum DeviceDescription {
+    /// Reads it into `device` and the home. A connection that is lost in between is made again, once.
+    static func fill(_ device: PairedDevice, _ peer: Peer, _ home: ControllerHome) async throws -> PairedDevice {
+        var device = device
+        do {
+            device.endpoints = try await read(peer.connected())
+        } catch  where !peer.isConnected {
+            device.endpoints = try await read(peer.connected())
+        }
+        try home.save(device)
+        return device
+    }
+
     static func read(_ client: InteractionClient) async throws -> [PairedDevice.Endpoint] {
         let report = try await client.read(
             ReadSelection(attributes: [

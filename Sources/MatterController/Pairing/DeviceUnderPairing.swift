@@ -93,8 +93,10 @@ struct DeviceUnderPairing {
         }
     }
 
-    func complete() async throws {
+    /// - Parameter isRepeated: the answer to an earlier one was lost: a device that has no fail-safe any more has completed then.
+    func complete(isRepeated: Bool = false) async throws {
         let response = try await invoke(GeneralCommissioning.CommissioningComplete())
+        if isRepeated, response.errorCode == .noFailSafe { return }
         try check(response.errorCode, response.debugText)
     }
 

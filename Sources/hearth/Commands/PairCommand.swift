@@ -37,7 +37,7 @@ let pairCommand = Command(
             progress.finish()
             if arguments.flag("json") { return terminal.line(result.json.text()) }
             let types = device.endpoints.flatMap(\.deviceTypes).filter { $0 != 0x16 }.map(\.title).joined(separator: ", ")
-            terminal.line("\(device.name) is paired: node \(device.nodeID)" + (types.isEmpty ? "" : ", \(types)"))
+            terminal.line("\(TextWidth.harmless(device.name)) is paired: node \(device.nodeID)" + (types.isEmpty ? "" : ", \(types)"))
         }
     })
 
@@ -60,6 +60,6 @@ let unpairCommand = Command(
         let name = try arguments.required("device")
         try await OpenHome.with(arguments, terminal) { home in
             let result = try await home.verbs.perform(.unpair(device: name, force: arguments.flag("force")))
-            terminal.line(arguments.flag("json") ? result.json.text() : "\(name) has left the home")
+            terminal.line(arguments.flag("json") ? result.json.text() : "\(TextWidth.harmless(name)) has left the home")
         }
     })
