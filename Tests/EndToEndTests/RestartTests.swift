@@ -59,4 +59,15 @@ import Testing
         let listing = try Program(["-c", script], path: "/bin/sh")
         #expect(try listing.finish().output == "/dev/null\n/dev/null\n/dev/null\n")
     }
+
+    @Test func theLastLineOfAShellNeedsNoEnd() throws {
+        let scratch = Scratch()
+        let shell = "\(Program.hearth) shell --json --mdns off --home \(scratch.folder)/home"
+        let short = try Program(["-c", #"printf '{"id":1,"do":"whoami"}' | "# + shell], path: "/bin/sh").finish()
+        #expect(short.code == 0, "\(short.errors)")
+        #expect(short.output.contains(#""nodeId":1"#))
+        let long = try Program(["-c", "head -c 5000000 /dev/zero | \(shell)"], path: "/bin/sh").finish()
+        #expect(long.code == 0, "\(long.errors)")
+        #expect(long.output.split(separator: "\n").count == 2, "the hello, and one line that says that it is too long")
+    }
 }

@@ -42,7 +42,8 @@ struct LineReader {
             }
             if hasEnded {
                 guard !buffer.isEmpty || isSkipping else { return nil }
-                defer { buffer = [] }
+                // The last line has no end; after it there is nothing.
+                defer { (buffer, searched, isSkipping) = ([], 0, false) }
                 return isSkipping ? .tooLong : .text(buffer)
             }
             if !fill() { return nil }
