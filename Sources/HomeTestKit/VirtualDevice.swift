@@ -35,10 +35,12 @@ public struct VirtualDevice: Sendable {
         try await simulator.addFault(name, parameters.merging(["kind": .string(kind)]) { $1 })
     }
     public func clearFault(_ number: Int) async throws { try await simulator.clearFault(number) }
+    /// The same with the usual faults as functions: `device.faults.add(.delay(.milliseconds(300)).once)`.
+    public var faults: DeviceFaults { DeviceFaults(device: name, simulator: simulator) }
 
     /// Switches the device off in order.
     public func stop() async throws { try await simulator.stop(name) }
-    /// Cuts the power: nobody is told.
+    /// Cuts the power: nobody is told, and what had not been acknowledged is lost.
     public func kill() async throws { try await simulator.stop(name, abruptly: true) }
     public func start() async throws { try await simulator.start(name) }
     /// Cuts the power and gives it back.
@@ -115,5 +117,26 @@ extension VirtualHome {
             return nil
         case nil: throw Status(.failure, "an empty answer")
         }
+    }
+}
+
+extension VirtualHome {
+    /// Invokes a command that has a response, and gives it typed. - Throws: `Status` when the device refuses, `ControllerError`.
+    public func ask<Request: CommandRequest>(
+        _ device: String, _ request: Request, endpoint: EndpointID = 1
+    ) async throws -> Request.Response where Request.Response: CommandPayload {
+        guard let fields = try await invoke(device, request, endpoint: endpoint) else {
+            throw Status(.failure, "\(device) answered \(Request.self) without a response")
+        }
+        return try Request.Response(tlv: fields)
+    }
+
+    /// Writes an attribute through the controller, with a timed request where the data model asks for one.
+    /// - Throws: `Status` when the device refuses, `ControllerError`.
+    public func write<Value>(_ device: String, _ key: AttributeKey<Value>, _ value: Value, endpoint: EndpointID = 1) async throws {
+        let isTimed = DataModel.cluster(id: key.cluster)?.attribute(id: key.attribute)?.isTimed ?? false
+        let items = try await controller.write(
+            device, [AttributeData(WireAttributePath(key.path(endpoint)), value.tlv)], timed: isTimed ? 10_000 : nil)
+        if let refused = items.first(where: { !$0.status.isSuccess }) { throw refused.status }
     }
 }

@@ -24,6 +24,8 @@ public actor Controller {
         /// A folder, made when it does not exist (mode 0700).
         case folder(String)
         case memory
+        /// In memory, as another controller was.
+        case snapshot(ControllerSnapshot)
     }
 
     /// Opens a controller.
@@ -39,6 +41,7 @@ public actor Controller {
             switch store {
             case .folder(let path): home = try ControllerHome(folder: path, wall: timeline.wall())
             case .memory: home = try ControllerHome(inMemoryAt: timeline.wall())
+            case .snapshot(let snapshot): home = try ControllerHome(snapshot: snapshot, wall: timeline.wall())
             }
             let context = try ControllerContext(
                 name: name, timeline: timeline, transport: transport, home: home, discovery: discovery.discovery(), settings: settings,
@@ -93,6 +96,24 @@ public actor Controller {
         try? await timeline.call("recovery") { await self.recoveryMessage() }
     }
     private func recoveryMessage() -> String? { context.home.recovery?.message }
+
+    /// Who the controller is, and its devices, as they are now. It holds private keys: never log it.
+    public nonisolated func snapshot() async throws -> ControllerSnapshot {
+        try await timeline.call("snapshot") { try await self.snapshotInside() }
+    }
+    private func snapshotInside() throws -> ControllerSnapshot { try context.home.snapshot() }
+
+    /// Puts the devices of a snapshot of this controller in place of the present ones. Sessions and subscriptions of the present ones end.
+    public nonisolated func restore(_ snapshot: ControllerSnapshot) async throws {
+        try await timeline.call("restore") { try await self.restoreInside(snapshot) }
+    }
+    private func restoreInside(_ snapshot: ControllerSnapshot) throws {
+        try context.home.restore(snapshot)
+        for (_, subscription) in subscriptions.sorted(by: { $0.key < $1.key }) { subscription.end() }
+        subscriptions = [:]
+        for (_, peer) in peers.sorted(by: { $0.key < $1.key }) { peer.disconnect() }
+        peers = [:]
+    }
 
     /// The devices of the home, by node id.
     public nonisolated func devices() async throws -> [PairedDevice] {

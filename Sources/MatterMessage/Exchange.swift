@@ -32,9 +32,26 @@ public final class Exchange {
         session.send(header, payload)
     }
 
+    private var owesAnswer = false
+
+    /// What was sent last is to be answered, and nothing goes on before: see `MessageLink.expectAnswer`. Ends with the next message, or
+    /// with the exchange.
+    public func expectAnswer() {
+        guard isOpen, !owesAnswer, let session, session.isOpen else { return }
+        owesAnswer = true
+        session.link.expectAnswer()
+    }
+
+    func answerArrived() {
+        guard owesAnswer else { return }
+        owesAnswer = false
+        session?.link.answerArrived()
+    }
+
     /// The conversation is over. Messages that still come are dropped.
     public func close() {
         guard isOpen else { return }
+        answerArrived()
         isOpen = false
         (onMessage, onSessionEnd) = (nil, nil)
         session?.forget(self)

@@ -112,9 +112,9 @@ public final class Session {
     private func handle(_ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer) {
         if header.isInitiator {
             guard let exchange = acceptedExchange(header.exchangeID) else { return accept(header, payload) }
-            if exchange.protocolID == header.protocolID { exchange.onMessage?(header.opcode, payload) }
+            if exchange.protocolID == header.protocolID { hand(header, payload, to: exchange) }
         } else if let exchange = begun[header.exchangeID], exchange.protocolID == header.protocolID {
-            exchange.onMessage?(header.opcode, payload)
+            hand(header, payload, to: exchange)
         }
         // Anything else belongs to an exchange that this side has closed: late, and of no interest.
     }
@@ -122,6 +122,11 @@ public final class Session {
     private func acceptedExchange(_ id: UInt16) -> Exchange? {
         for exchange in accepted where exchange.id == id { return exchange }
         return nil
+    }
+
+    private func hand(_ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer, to exchange: Exchange) {
+        exchange.answerArrived()
+        exchange.onMessage?(header.opcode, payload)
     }
 
     private func accept(_ header: ProtocolHeader, _ payload: UnsafeRawBufferPointer) {

@@ -22,6 +22,8 @@ public actor Simulator {
         /// A folder, held by this process alone. `durable` also survives a power cut.
         case folder(String, durable: Bool)
         case memory
+        /// In memory, with what another simulator's devices had.
+        case snapshot(SimulatorSnapshot)
     }
 
     /// How a simulator runs.
@@ -39,9 +41,9 @@ public actor Simulator {
         public init() {}
     }
 
-    private let services: NodeServices
-    private let seed: UInt64
-    private var devices: [SimulatedDevice] = []
+    let services: NodeServices
+    nonisolated let seed: UInt64
+    private(set) var devices: [SimulatedDevice] = []
     private var attestations: [UInt32: DeviceAttestation] = [:]
     private let journal: Journal
     private var faults: [FaultInfo] = []
@@ -61,6 +63,9 @@ public actor Simulator {
             case .folder(let path, let durable):
                 hub = try StoreHub(folder: path, durable: durable, holder: configuration.holder, timeline: timeline)
             case .memory: hub = try StoreHub(inMemoryOn: timeline)
+            case .snapshot(let snapshot):
+                hub = try StoreHub(inMemoryOn: timeline)
+                hub.replace(with: snapshot.entries)
             }
             let services = try NodeServices(
                 timeline: timeline, transport: transport, discovery: discovery.discovery(), hub: hub,
@@ -175,6 +180,12 @@ public actor Simulator {
             }
         }
     }
+
+    /// What each device was made of.
+    public nonisolated func members() async throws -> [Replay.Member] {
+        try await timeline.call("members") { await self.membersInside() }
+    }
+    private func membersInside() -> [Replay.Member] { devices.map { Replay.Member($0.profile, name: $0.name) } }
 
     func device(_ name: String) throws -> SimulatedDevice {
         if let device = devices.first(where: { $0.name == name }) { return device }

@@ -40,6 +40,15 @@ public final class ControllerHome {
         try self.init(Database.inMemory(applicationID: Self.applicationID, migrations: Self.migrations), wall: wall)
     }
 
+    /// A home that is gone with the process, with the identity and the devices of another.
+    public convenience init(snapshot: ControllerSnapshot, wall: Duration) throws {
+        let database = try Database.inMemory(applicationID: Self.applicationID, migrations: Self.migrations)
+        try KeyValueTable(database).commit(snapshot.batch)
+        // No device gets a node id that one had before.
+        try SequenceTable(database).skip("node", to: Int64(clamping: snapshot.nextNodeID))
+        try self.init(database, wall: wall)
+    }
+
     private init(_ database: Database, wall: Duration) throws {
         self.database = database
         recovery = database.recovery
@@ -91,6 +100,29 @@ public final class ControllerHome {
 
     /// Ends the use of the file.
     public func close() { database.close() }
+
+    /// Identity and devices as they are now.
+    func snapshot() throws -> ControllerSnapshot {
+        let next = try sequences.reserve("node", startingAt: 2).upperBound
+        let entries = try ["identity", "device"].flatMap { namespace in
+            try table.entries(namespace).map { ControllerSnapshot.Entry(namespace: namespace, key: $0.key, value: $0.value) }
+        }
+        return ControllerSnapshot(entries: entries, nextNodeID: UInt64(clamping: next))
+    }
+
+    /// Puts a snapshot's devices in place of the present ones. - Throws: `ControllerError` when it is another home's.
+    func restore(_ snapshot: ControllerSnapshot) throws {
+        let own = try table.value("identity", "controller")
+        guard snapshot.entries.contains(where: { $0.namespace == "identity" && $0.key == "controller" && $0.value == own }) else {
+            throw ControllerError(.badRequest, "the snapshot is of another home: open a controller with it instead")
+        }
+        var batch = snapshot.batch
+        for device in try devices()
+        where !snapshot.entries.contains(where: { $0.namespace == "device" && $0.key == Self.key(device.nodeID) }) {
+            batch.delete("device", Self.key(device.nodeID))
+        }
+        try table.commit(batch)
+    }
 
     // MARK: Devices
 
@@ -159,5 +191,22 @@ public final class ControllerHome {
     private static func key(_ node: NodeID) -> String {
         let digits = String(node.rawValue, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+/// What a controller keeps of its home, at one moment: its identity, with the private keys, and its devices. Never log it.
+public struct ControllerSnapshot: Sendable {
+    struct Entry: Sendable {
+        var namespace: String
+        var key: String
+        var value: [UInt8]
+    }
+    var entries: [Entry]
+    var nextNodeID: UInt64
+
+    var batch: WriteBatch {
+        var batch = WriteBatch()
+        for entry in entries { batch.put(entry.namespace, entry.key, entry.value) }
+        return batch
     }
 }

@@ -50,8 +50,10 @@ struct PairingClient {
                     switch opcode {
                     case SecureChannelOpcode.pbkdfParamResponse:
                         exchange.send(SecureChannelOpcode.pasePake1, try initiator.pake1(response: Array(payload)))
+                        exchange.expectAnswer()
                     case SecureChannelOpcode.pasePake2:
                         exchange.send(SecureChannelOpcode.pasePake3, try initiator.pake3(pake2: Array(payload)))
+                        exchange.expectAnswer()
                     case SecureChannelOpcode.statusReport:
                         guard let report = StatusReport(payload) else { throw Failure.malformed("a status report that is too short") }
                         if report.general == .success { return finish(.success(())) }
@@ -72,6 +74,7 @@ struct PairingClient {
                 }
             }
             exchange.send(SecureChannelOpcode.pbkdfParamRequest, initiator.request)
+            exchange.expectAnswer()
         }
     }
 }

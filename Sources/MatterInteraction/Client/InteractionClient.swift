@@ -172,7 +172,10 @@ public final class InteractionClient {
         let exchange = session.begin(.interactionModel)
         guard exchange.isOpen else { throw InteractionError.sessionEnded(nil) }
         let conversation = Conversation<Result>(exchange, timeline)
-        let request = { exchange.send(opcode.rawValue, payload) }
+        let request = {
+            exchange.send(opcode.rawValue, payload)
+            exchange.expectAnswer()
+        }
         // Anew with each message: a large report over a slow link takes long and is no silence.
         let arm = { [timeline, origin] (wait: Duration) in
             if let timer = conversation.timer { timeline.cancel(timer) }
@@ -195,7 +198,12 @@ public final class InteractionClient {
                 guard !awaitsTimedAnswer, let known = InteractionOpcode(rawValue: opcode),
                     let next = try step(exchange, known, payload)
                 else { throw InteractionError.malformed("opcode \(opcode) is not an answer") }
-                if case .done(let result) = next { conversation.finish(.success(result)) } else { arm(.zero) }
+                if case .done(let result) = next {
+                    conversation.finish(.success(result))
+                } else {
+                    arm(.zero)
+                    exchange.expectAnswer()
+                }
             } catch let error as TLVError {
                 conversation.finish(.failure(InteractionError.malformed(error.description)))
             } catch {
@@ -206,6 +214,7 @@ public final class InteractionClient {
         return try await conversation.outcome {
             if let timed {
                 exchange.send(InteractionOpcode.timedRequest.rawValue, TimedRequest(timeout: timed).payload)
+                exchange.expectAnswer()
             } else {
                 request()
             }

@@ -131,7 +131,8 @@ public final class NodeHost: DeviceHost {
             let context = try connection.sessionContext()
             let isPairing = connection.mode == .pairing
             lastSession += 1
-            let hosted = HostedSession(connection, context: context, isPairing: isPairing, number: lastSession, host: self)
+            let link = InterceptedLink(connection, timeline: services.timeline, origin: node.environment.origin)
+            let hosted = HostedSession(link, link, context: context, isPairing: isPairing, number: lastSession, host: self)
             if let judge = interceptions.sessionOpened, !judge(hosted.facts) {
                 return connection.abort(LinkError(.closedHere, "a fault refused the session"))
             }
@@ -148,6 +149,14 @@ public final class NodeHost: DeviceHost {
         } catch {
             connection.abort(LinkError(.closedHere, "\(error)"))
         }
+    }
+
+    /// Serves a peer over a link in memory that is no connection of the transport: whoever makes it vouches for who the peer is. Nothing
+    /// looks at its messages on their way.
+    public func serve(_ link: any MessageLink, as context: SessionContext) {
+        guard !isStopped else { return link.abort(LinkError(.closedHere, "the device is switched off")) }
+        lastSession += 1
+        sessions.append(HostedSession(link, nil, context: context, isPairing: false, number: lastSession, host: self))
     }
 
     func ended(_ hosted: HostedSession) {
@@ -194,11 +203,13 @@ final class HostedSession {
     let number: UInt64
     var pairing: PairingServer?
     private weak var host: NodeHost?
-    private let link: InterceptedLink
+    /// Where faults see the messages; nil for a link that they have no hold on.
+    private let intercepted: InterceptedLink?
 
-    init(_ connection: TLSConnection, context: SessionContext, isPairing: Bool, number: UInt64, host: NodeHost) {
-        (self.isPairing, self.number, self.host) = (isPairing, number, host)
-        link = InterceptedLink(connection, timeline: host.node.environment.timeline, origin: host.node.environment.origin)
+    init(
+        _ link: any MessageLink, _ intercepted: InterceptedLink?, context: SessionContext, isPairing: Bool, number: UInt64, host: NodeHost
+    ) {
+        (self.isPairing, self.number, self.host, self.intercepted) = (isPairing, number, host, intercepted)
         session = Session(link: link, context: context)
         watchFrames()
         session.onExchange = { [weak self] in self?.accept($0, $1, $2) }
@@ -210,8 +221,9 @@ final class HostedSession {
 
     /// Lets faults see the frames while there are any; without, a frame costs nothing more.
     func watchFrames() {
-        guard host?.interceptions.frame != nil else { return link.verdict = nil }
-        link.verdict = { [weak self] isOutgoing, header, payload in
+        guard let intercepted else { return }
+        guard host?.interceptions.frame != nil else { return intercepted.verdict = nil }
+        intercepted.verdict = { [weak self] isOutgoing, header, payload in
             guard let self, let frame = self.host?.interceptions.frame else { return .pass }
             return frame(isOutgoing, header, payload, facts)
         }

@@ -124,6 +124,28 @@ public final class StoreHub {
         }
     }
 
+    /// All that is stored: a snapshot.
+    public func storedEntries() -> [StoredEntry] {
+        commit()
+        do {
+            return try [entries, attributes].flatMap { part in
+                try part.table.namespaces().flatMap { namespace in
+                    try part.table.entries(namespace).map { StoredEntry(namespace: namespace, key: $0.key, value: $0.value) }
+                }
+            }
+        } catch {
+            Log.node.error("the store cannot be read: \(error)")
+            return []
+        }
+    }
+
+    /// Puts a snapshot in place of all that is stored. No node may run.
+    public func replace(with snapshot: [StoredEntry]) {
+        for namespace in Set(storedEntries().map(\.namespace)) { forget(namespace) }
+        for entry in snapshot { put(entry.value, entry.namespace, entry.key) }
+        commit()
+    }
+
     // MARK: For the nodes' stores
 
     func value(_ namespace: String, _ key: String) -> [UInt8]? {
@@ -204,6 +226,15 @@ public final class StoreHub {
         waiting = []
         for send in ready { send() }
     }
+}
+
+/// One thing that a store holds.
+public struct StoredEntry: Sendable, Hashable {
+    public var namespace: String
+    public var key: String
+    public var value: [UInt8]
+
+    public init(namespace: String, key: String, value: [UInt8]) { (self.namespace, self.key, self.value) = (namespace, key, value) }
 }
 
 /// One node's part of the store.

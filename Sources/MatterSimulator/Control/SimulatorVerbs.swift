@@ -15,7 +15,7 @@ public struct SimulatorVerbs: Sendable {
 
     static let verbs = [
         "devices", "clock", "reboot", "factory-reset", "stop", "start", "set", "trigger", "fault", "faults", "clear-fault", "open-window",
-        "journal", "play",
+        "journal", "play", "replay",
     ]
 
     /// Carries a request out. - Throws: `MachineError`, BAD_REQUEST for what is no request.
@@ -44,6 +44,7 @@ public struct SimulatorVerbs: Sendable {
             case "play":
                 let outcomes = try await simulator.play(ScenarioReader.read(reader.text("file"), library: library))
                 return ["steps": .array(outcomes.map(\.json))]
+            case "replay": return try await replay(reader).json
             case "journal": return ["entries": .array(try await journal(reader).map { $0.json() })]
             default: throw MachineError.badRequest("unknown verb '\(verb)'" + DataModel.didYouMean(verb, among: Self.verbs))
             }
@@ -97,6 +98,30 @@ public struct SimulatorVerbs: Sendable {
         } else {
             throw MachineError.badRequest("clear-fault needs a 'fault' or 'all': true")
         }
+    }
+
+    /// `profiles` is the name of a fleet, or a list of `{device, profile}`; without it this simulator's own devices are meant.
+    private func replay(_ reader: RequestReader) async throws -> Replay.Outcome {
+        let file = try reader.text("journal")
+        let journal = try Replay.read(ProfileLibrary.contents(of: file, most: Replay.maximumSize), file: file)
+        var members: [Replay.Member] = []
+        switch reader.present("profiles") {
+        case nil: members = try await simulator.members()
+        case .string(let fleet):
+            let read = try library.fleet(fleet)
+            if !read.errors.isEmpty { throw ProfileErrors(errors: read.errors) }
+            members = read.members.map { Replay.Member($0.profile, name: $0.name) }
+        case .array(let items):
+            for item in items {
+                guard let reference = (item["profile"] ?? item).string else {
+                    throw MachineError.badRequest("profiles: a fleet, or a list of {device, profile} is wanted")
+                }
+                let profile = try library.profile(reference)
+                members.append(Replay.Member(profile, name: item["device"]?.string ?? profile.name))
+            }
+        default: throw MachineError.badRequest("profiles: a fleet, or a list of {device, profile} is wanted")
+        }
+        return try await Replay.run(journal, members: members, seed: reader.integer("seed", as: UInt64.self) ?? simulator.seed)
     }
 
     private func journal(_ reader: RequestReader) async throws -> [JournalEntry] {

@@ -65,7 +65,7 @@ public struct ProfileLibrary: Sendable {
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
     }
 
-    static func contents(of path: String) throws(ProfileErrors) -> [UInt8] {
+    static func contents(of path: String, most: Int = YAMLParser.maximumSize) throws(ProfileErrors) -> [UInt8] {
         func fail(_ what: String) -> ProfileErrors {
             ProfileErrors(errors: [ProfileError(file: path, "\(what): \(String(cString: strerror(errno)))")])
         }
@@ -74,7 +74,7 @@ public struct ProfileLibrary: Sendable {
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= YAMLParser.maximumSize {
+        while bytes.count <= most {
             let count = read(descriptor, &chunk, chunk.count)
             if count == 0 { break }
             guard count > 0 else { throw fail("the file cannot be read") }

@@ -1,0 +1,87 @@
+import HearthTime
+import MatterDevice
+import MatterInteraction
+import MatterMessage
+import MatterModel
+import MatterNode
+import MatterTLV
+
+extension Simulator {
+    /// Does again what a journal entry says was done. On the simulator's own timeline. `faults` maps the numbers of the journal's faults
+    /// to those here.
+    func carryOut(_ entry: RecordedEntry, _ faults: inout [Int: Int]) async throws {
+        func complete<Part>(_ part: Part?) throws -> Part {
+            guard let part else { throw SimulatorError(.badRequest, "entry \(entry.number) lacks a part of its path") }
+            return part
+        }
+        switch entry.kind {
+        case .set:
+            let path = AttributePath(try complete(entry.endpoint), try complete(entry.cluster), try complete(entry.attribute))
+            // What was refused then is refused now.
+            try? await set(entry.device, path, entry.value())
+        case .trigger:
+            let path = EventPath(try complete(entry.endpoint), try complete(entry.cluster), try complete(entry.event))
+            _ = try? await trigger(entry.device, path, entry.fields())
+        case .invoke:
+            let path = CommandPath(try complete(entry.endpoint), try complete(entry.cluster), try complete(entry.command))
+            let isTimed = DataModel.cluster(id: path.cluster)?.command(id: path.command)?.isTimed ?? false
+            let command = CommandData(WireCommandPath(path), try entry.fields())
+            try await speak(entry) { client in _ = try await client.invoke([command], timed: isTimed ? 10_000 : nil) }
+        case .write:
+            let path = AttributePath(try complete(entry.endpoint), try complete(entry.cluster), try complete(entry.attribute))
+            let isTimed = DataModel.cluster(id: path.cluster)?.attribute(id: path.attribute)?.isTimed ?? false
+            let isAppended = entry.note == "append"
+            let data = AttributeData(WireAttributePath(path, listIndex: isAppended ? .append : .whole), try entry.value())
+            try await speak(entry) { client in _ = try await client.write([data], timed: isTimed ? 10_000 : nil) }
+        case .control: try await control(entry, &faults)
+        default: break
+        }
+    }
+
+    private func control(_ entry: RecordedEntry, _ faults: inout [Int: Int]) async throws {
+        let isEvery = entry.device == JournalEntry.everyDevice
+        switch entry.note {
+        case "stop": try await stop(entry.device)
+        case "kill": try await stop(entry.device, abruptly: true)
+        case "start": try await start(entry.device)
+        case "reboot": try await reboot(entry.device)
+        case "factory-reset": try await factoryReset(entry.device)
+        case "fault":
+            guard var members = entry.detail?.object else { return }
+            let number = members.removeValue(forKey: "fault")?.unsigned.flatMap { Int(exactly: $0) }
+            let new = try await addFault(isEvery ? nil : entry.device, members)
+            if let number { faults[number] = new }
+        case "clear-fault":
+            guard let number = entry.detail?["fault"]?.unsigned.flatMap({ Int(exactly: $0) }) else { return try await clearFault(nil) }
+            if let mine = faults.removeValue(forKey: number) { try await clearFault(mine) }
+        default: break
+        }
+    }
+
+    /// Lets a peer of the journal speak over a link of its own. Returns at once: an answer may take its time.
+    private func speak(_ entry: RecordedEntry, _ body: @escaping @Sendable (InteractionClient) async throws -> Void) async throws {
+        let host = try device(entry.device).host
+        guard let host else { return }
+        // The fabrics of the journal do not exist here; who was refused then is not among the inputs.
+        host.node.accessControl = nil
+        let context = SessionContext(authMode: .case, fabricIndex: entry.fabric ?? 0, peerNodeID: entry.node ?? 0)
+        let (near, far) = MemoryLink.pair(timeline: timeline, name: "replay \(entry.number)")
+        host.serve(far, as: context)
+        let client = InteractionClient(
+            session: Session(link: near, context: context), timeline: timeline, origin: timeline.origin("replay \(entry.number) client"))
+        let speaker = Speaker(client: client, links: [near, far])
+        timeline.spawn("replay \(entry.number)") {
+            // A refusal, or silence, is what the comparison is about.
+            try? await body(speaker.client)
+            speaker.client.session.close()
+            withExtendedLifetime(speaker.links) {}
+        }
+    }
+
+    /// Carries a client into a task of the timeline. Why `@unchecked Sendable` is sound: the task is started by `Timeline.spawn` on the
+    /// simulator's timeline, on whose thread the client was made.
+    private struct Speaker: @unchecked Sendable {
+        let client: InteractionClient
+        let links: [MemoryLink]
+    }
+}
