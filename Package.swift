@@ -63,7 +63,7 @@ let layers: [[Target]] = [
         "HomeTestKit",
         imports: [
             "MatterSimulator", "MatterController", "MatterNode", "MatterDevice", "MatterInteraction", "MatterModel", "MatterTLV",
-            "MatterDiscovery", "MatterMessage", "MatterTransport", "HearthIO", "HearthTime",
+            "MatterDiscovery", "MatterMessage", "MatterTransport", "MachineInterface", "HearthIO", "HearthTime",
         ], tests: ["home-probe"]),
     layer("CommandLineKit"),
 ]
@@ -82,7 +82,7 @@ let tools: [Target] = [
     .executableTarget(
         name: "hearth",
         dependencies: [
-            "CommandLineKit", "MatterSimulator", "MatterController", "MatterNode", "MatterDevice", "MatterDiscovery",
+            "CommandLineKit", "HomeTestKit", "MatterSimulator", "MatterController", "MatterNode", "MatterDevice", "MatterDiscovery",
             "MatterCredentials", "MatterInteraction", "MatterTransport", "MatterMessage", "MatterModel", "MatterTLV",
             "MachineInterface", "HearthStore", "HearthIO", "HearthTime", "CQREncode",
         ], swiftSettings: settings),

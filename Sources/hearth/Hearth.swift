@@ -31,7 +31,8 @@ struct Hearth {
             Example("hearth invoke lamp OnOff.On", "Switches it on."),
         ],
         subcommands: [
-            simulateCommand, profilesCommand, simCommand, discoverCommand, pairCommand, unpairCommand, devicesCommand, showCommand,
+            simulateCommand, labCommand, profilesCommand, simCommand, discoverCommand, pairCommand, unpairCommand, devicesCommand,
+            showCommand,
             readCommand, writeCommand,
             invokeCommand, watchCommand, shellCommand, modelCommand, tlvCommand, setupCodeCommand, credentialsCommand,
         ])

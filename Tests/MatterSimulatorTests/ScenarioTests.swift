@@ -65,4 +65,16 @@ import Testing
     ]) func aMistakeIsToldWithItsPlace(_ text: String, _ expected: String) {
         #expect(errors(text).contains { $0.contains(expected) }, "\(errors(text))")
     }
+
+    @Test func theScenarioOfThePageIsOne() throws {
+        let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+        let page = String(decoding: try ProfileLibrary.contents(of: root + "/docs/scenarios.md"), as: UTF8.self)
+        let blocks = page.split(separator: "```yaml\n").dropFirst().map { $0.split(separator: "```", omittingEmptySubsequences: false)[0] }
+        #expect(!blocks.isEmpty)
+        for block in blocks { #expect(try ScenarioReader.read(Array(block.utf8), file: "page.yaml").steps.count > 3) }
+        // Every step has its row.
+        for verb in ["set", "trigger", "fault", "clear-fault", "expect", "advance", "wait"] + Scenario.Power.allCases.map(\.rawValue) {
+            #expect(page.contains("`\(verb)`"), "\(verb)")
+        }
+    }
 }

@@ -45,7 +45,7 @@ public enum ControllerRequest: Sendable {
         }
     }
 
-    static let verbs = [
+    public static let verbs = [
         "pair", "unpair", "devices", "discover", "read", "write", "invoke", "events", "subscribe", "unsubscribe", "open-window",
         "whoami",
     ]

@@ -15,10 +15,15 @@ final class InterceptedLink: MessageLink {
     /// When the last delayed message of a direction is due: nothing may overtake it.
     private var due: (incoming: ModelInstant, outgoing: ModelInstant) = (.zero, .zero)
     private var isClosed = false
-    /// Whether the last message has reached the link, where alone it can be answered.
-    private var wasSent = true
+    /// Answers that the session waits for.
+    private var owed = 0
     /// Answers for which time stands still.
-    private var expectedAnswers = 0
+    private var told = 0
+    /// Messages that a fault delays, either way. Time has to go on for them: nothing can be answered that has not gone, and what has come
+    /// is to be seen later.
+    private var delayed = 0
+    /// A fault has let the last message vanish, or an answer: nobody need wait.
+    private var isInVain = false
 
     init(_ link: any MessageLink, timeline: Timeline, origin: Timeline.Origin) {
         (self.link, self.timeline, self.origin) = (link, timeline, origin)
@@ -39,37 +44,48 @@ final class InterceptedLink: MessageLink {
     func resumeReading() { link.resumeReading() }
 
     func expectAnswer() {
-        guard wasSent else { return }
-        expectedAnswers += 1
-        link.expectAnswer()
+        guard !isInVain else { return }
+        owed += 1
+        tellWaits()
     }
 
     func answerArrived() {
-        guard expectedAnswers > 0 else { return }
-        expectedAnswers -= 1
-        link.answerArrived()
+        owed = max(0, owed - 1)
+        tellWaits()
+    }
+
+    private func tellWaits() {
+        let wanted = delayed > 0 ? 0 : owed
+        while told < wanted {
+            told += 1
+            link.expectAnswer()
+        }
+        while told > wanted {
+            told -= 1
+            link.answerArrived()
+        }
+    }
+
+    private func vanished() {
+        (owed, isInVain) = (0, true)
+        tellWaits()
     }
 
     func send(_ message: UnsafeRawBufferPointer) {
         guard !isClosed else { return }
-        let verdict = judge(true, message)
-        wasSent = verdict == .pass && timeline.now >= due.outgoing
-        switch verdict {
-        case .pass: if wasSent { link.send(message) } else { later(true, .zero, message) }
-        case .drop: break
+        isInVain = false
+        switch judge(true, message) {
+        case .pass: if timeline.now >= due.outgoing { link.send(message) } else { later(true, .zero, message) }
+        case .drop: vanished()
         case .delay(let span): later(true, span, message)
         case .reset: link.abort(LinkError(.closedHere, "a fault broke the connection"))
         }
     }
 
     private func received(_ message: UnsafeRawBufferPointer) {
-        let verdict = judge(false, message)
-        // What a fault keeps from the node is an answer all the same: time must go on for the fault to show.
-        let passes = verdict == .pass && timeline.now >= due.incoming
-        if !passes { while expectedAnswers > 0 { answerArrived() } }
-        switch verdict {
-        case .pass: if passes { onMessage?(message) } else { later(false, .zero, message) }
-        case .drop: break
+        switch judge(false, message) {
+        case .pass: if timeline.now >= due.incoming { onMessage?(message) } else { later(false, .zero, message) }
+        case .drop: vanished()
         case .delay(let span): later(false, span, message)
         case .reset: link.abort(LinkError(.closedHere, "a fault broke the connection"))
         }
@@ -84,8 +100,13 @@ final class InterceptedLink: MessageLink {
         let bytes = Array(message)
         let when = max(timeline.now + span, isOutgoing ? due.outgoing : due.incoming)
         if isOutgoing { due.outgoing = when } else { due.incoming = when }
+        delayed += 1
+        tellWaits()
         timeline.after(when - timeline.now, origin: origin, phase: .delivery) { [weak self] in
-            guard let self, !isClosed else { return }
+            guard let self else { return }
+            delayed -= 1
+            guard !isClosed else { return }
+            tellWaits()
             bytes.withUnsafeBytes { if isOutgoing { self.link.send($0) } else { self.onMessage?($0) } }
         }
     }

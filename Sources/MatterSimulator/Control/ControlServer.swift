@@ -6,7 +6,7 @@ import MatterModel
 
 /// The control socket: JSON Lines over a Unix socket that only its owner may use. Belongs to the timeline's thread.
 ///
-/// Requests of one connection are carried out one after the other, in the order of their arrival.
+/// The requests of a connection reach its session one after the other, in the order of their arrival.
 public final class ControlServer: LoopHandler {
     /// Carries a request out and gives its answer. Runs on the timeline.
     public typealias Handler = @Sendable (JSONValue) async -> JSONValue
@@ -15,13 +15,23 @@ public final class ControlServer: LoopHandler {
     private let loop: EventLoop
     private let timeline: Timeline
     private let role: MachineInterface.Role
-    private let handler: Handler
+    private let makeSession: (@escaping ControlOutput) -> any ControlSession
     private var listener: Int32
     private var connections: [Int32: ControlConnection] = [:]
 
     /// Listens on `path`. - Throws: `IOError` when the path is too long for a socket, or in use.
-    public init(path: String, role: MachineInterface.Role, loop: EventLoop, timeline: Timeline, handler: @escaping Handler) throws {
-        (self.path, self.role, self.loop, self.timeline, self.handler) = (path, role, loop, timeline, handler)
+    public convenience init(
+        path: String, role: MachineInterface.Role, loop: EventLoop, timeline: Timeline, handler: @escaping Handler
+    ) throws {
+        try self.init(path: path, role: role, loop: loop, timeline: timeline) { SequentialSession(handler: handler, output: $0) }
+    }
+
+    /// The same with a session of its own for each connection. - Throws: `IOError`.
+    public init(
+        path: String, role: MachineInterface.Role, loop: EventLoop, timeline: Timeline,
+        session: @escaping (@escaping ControlOutput) -> any ControlSession
+    ) throws {
+        (self.path, self.role, self.loop, self.timeline, makeSession) = (path, role, loop, timeline, session)
         listener = try UnixSocket.listen(path: path)
         try loop.register(listener, .readable, self)
     }
@@ -35,7 +45,7 @@ public final class ControlServer: LoopHandler {
                     Glibc.close(accepted.fd)
                     continue
                 }
-                let connection = ControlConnection(accepted.fd, loop: loop, timeline: timeline, handler: handler) { [weak self] in
+                let connection = ControlConnection(accepted.fd, loop: loop, timeline: timeline, session: makeSession) { [weak self] in
                     self?.connections[accepted.fd] = nil
                 }
                 connections[accepted.fd] = connection
@@ -71,18 +81,28 @@ final class ControlConnection: LoopHandler {
     private let fd: Int32
     private let loop: EventLoop
     private let timeline: Timeline
-    private let handler: ControlServer.Handler
+    private var session: (any ControlSession)?
     private let onClose: () -> Void
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     private var requests: [JSONValue] = []
     private var isBusy = false
+    /// Every request has its answer, and no more come.
+    private var isFinished = false
     private var isClosed = false
     private var inputEnded = false
     private var dropped = 0
 
-    init(_ fd: Int32, loop: EventLoop, timeline: Timeline, handler: @escaping ControlServer.Handler, onClose: @escaping () -> Void) {
-        (self.fd, self.loop, self.timeline, self.handler, self.onClose) = (fd, loop, timeline, handler, onClose)
+    init(
+        _ fd: Int32, loop: EventLoop, timeline: Timeline, session: (@escaping ControlOutput) -> any ControlSession,
+        onClose: @escaping () -> Void
+    ) {
+        (self.fd, self.loop, self.timeline, self.onClose) = (fd, loop, timeline, onClose)
+        let connection = Confined(self)
+        self.session = session { line, isUnasked in
+            guard let me = connection.value else { return }
+            if isUnasked { me.announce(line) } else { me.send(line) }
+        }
     }
 
     func start(_ hello: JSONValue) throws {
@@ -136,24 +156,29 @@ final class ControlConnection: LoopHandler {
 
     /// Carries the next request out when the one before is done.
     private func next() {
-        guard !isBusy, !isClosed else { return }
-        guard !requests.isEmpty else {
-            if inputEnded, output.isEmpty { close() }
-            return
-        }
+        guard !isBusy, !isClosed, let session else { return }
+        guard !requests.isEmpty || inputEnded else { return }
+        if isFinished { return output.isEmpty ? close() : () }
         isBusy = true
-        let request = requests.removeFirst()
+        // Not nil, which a JSON value can be too.
+        let request: JSONValue? = requests.isEmpty ? .none : .some(requests.removeFirst())
         let connection = Confined(self)
-        let handler = handler
         timeline.spawn("control request") {
-            let answer = await handler(request)
-            connection.value.answered(answer)
+            let isLast: Bool
+            if case .some(let request) = request {
+                isLast = false
+                await session.receive(request)
+            } else {
+                isLast = true
+                await session.finish()
+            }
+            connection.value?.taken(isLast: isLast)
         }
     }
 
-    private func answered(_ answer: JSONValue) {
+    private func taken(isLast: Bool) {
         isBusy = false
-        send(answer)
+        isFinished = isLast
         next()
     }
 
@@ -209,16 +234,19 @@ final class ControlConnection: LoopHandler {
         isClosed = true
         loop.unregister(fd)
         Glibc.close(fd)
+        if let session { timeline.spawn("control ends") { await session.close() } }
+        session = nil
         onClose()
     }
 
     func loopStops() { close() }
 
-    /// Carries the connection into a task of the timeline, where it belongs anyway.
+    /// Carries the connection into tasks of the timeline, where it belongs anyway.
     ///
-    /// Why `@unchecked Sendable` is sound: the task is started by `Timeline.spawn` and so stays on the timeline's thread.
-    private struct Confined: @unchecked Sendable {
-        let value: ControlConnection
+    /// Why `@unchecked Sendable` is sound: the tasks are started by `Timeline.spawn`, and a session's output is called on the timeline's
+    /// thread, so that the connection is used there only. The reference is weak and does not keep it.
+    private final class Confined: @unchecked Sendable {
+        weak var value: ControlConnection?
         init(_ value: ControlConnection) { self.value = value }
     }
 }

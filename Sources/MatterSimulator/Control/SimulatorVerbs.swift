@@ -13,7 +13,7 @@ public struct SimulatorVerbs: Sendable {
         (self.simulator, self.library) = (simulator, library)
     }
 
-    static let verbs = [
+    public static let verbs = [
         "devices", "clock", "reboot", "factory-reset", "stop", "start", "set", "trigger", "fault", "faults", "clear-fault", "open-window",
         "journal", "play", "replay",
     ]

@@ -1,0 +1,92 @@
+import HearthTime
+import HomeTestKit
+import MatterModel
+import MatterSimulator
+import Testing
+
+/// Both sides behind one stream of requests.
+@Suite struct LabTests {
+    private static let light = DeviceProfile(name: "lamp", endpoints: [.init(1, deviceTypes: [0x0101])])
+
+    /// The answers and reports of a session.
+    private final class Lines: Sendable {
+        let all = Locked<[JSONValue]>([])
+        func answer(_ id: Int64) -> JSONValue? { all.withLock { $0.first { $0["id"] == .integer(id) } } }
+        var reports: [JSONValue] { all.withLock { $0.filter { $0["report"] != nil } } }
+    }
+
+    private func run(_ body: @escaping @Sendable @concurrent (Lab, LabSession, Lines) async throws -> Void) async throws {
+        let lab = try await Lab.open()
+        do {
+            _ = try await lab.simulator.add(Self.light)
+            let lines = Lines()
+            let session = lab.session { line, _ in lines.all.withLock { $0.append(line) } }
+            let timeline = lab.runtime.timeline
+            // As the control socket does it: in a task of the timeline.
+            try await timeline.spawn("test") { try await body(lab, session, lines) }.value
+        } catch {
+            await lab.close()
+            throw error
+        }
+        await lab.close()
+    }
+
+    @Test func theVerbsOfBothSidesAreToldApart() async throws {
+        try await run { lab, session, lines in
+            let code = try await lab.simulator.allDevices()[0].qrCode
+            await session.receive(["id": 1, "do": "pair", "code": .string(code), "name": "my lamp"])
+            await session.finish()
+            #expect(lines.answer(1)?["ok"] == true)
+            await session.receive(["id": 2, "do": "devices"])
+            await session.receive(["id": 3, "do": "devices", "side": "controller"])
+            await session.receive(["id": 4, "do": "devices", "side": "moon"])
+            await session.receive(["id": 5, "do": "dance"])
+            await session.receive(["id": 6, "do": "open-window", "device": "lamp"])
+            await session.receive(["id": 7, "do": "open-window", "side": "controller", "device": "my lamp", "timeoutS": 180])
+            await session.finish()
+            #expect(lines.answer(2)?["devices"]?.array?.first?["device"] == "lamp")
+            #expect(lines.answer(2)?["devices"]?.array?.first?["paired"] == true)
+            #expect(lines.answer(3)?["devices"]?.array?.first?["device"] == "my lamp")
+            #expect(lines.answer(4)?["error"]?["status"] == "BAD_REQUEST")
+            #expect(lines.answer(5)?["error"]?["status"] == "BAD_REQUEST")
+            #expect(lines.answer(6)?["ok"] == true)
+            // A window is open already.
+            #expect(lines.answer(7)?["ok"] == false)
+        }
+    }
+
+    @Test func theClockMovesBothSides() async throws {
+        try await run { lab, session, lines in
+            let code = try await lab.simulator.allDevices()[0].qrCode
+            await session.receive(["id": 1, "do": "pair", "code": .string(code), "name": "lamp"])
+            await session.finish()
+            await session.receive(
+                [
+                    "id": 2, "do": "subscribe", "device": "lamp", "minIntervalS": 0, "maxIntervalS": 600,
+                    "paths": [["endpoint": 1, "cluster": "OnOff", "attribute": "OnOff"]],
+                ])
+            await session.finish()
+            #expect(lines.answer(2)?["ok"] == true)
+            await session.receive(["id": 3, "do": "fault", "device": "lamp", "kind": "slow-answer", "delayMs": 2000, "count": 1])
+            // Its answer needs time that only the next request brings.
+            await session.receive(["id": 4, "do": "invoke", "device": "lamp", "endpoint": 1, "cluster": "OnOff", "command": "On"])
+            await session.receive(["id": 5, "do": "clock"])
+            #expect(lines.answer(4) == nil)
+            let before = lines.answer(5)?["nowMs"]?.integer ?? -1
+            await session.receive(["id": 6, "do": "clock", "advanceMs": 3000])
+            await session.finish()
+            #expect(lines.answer(6)?["nowMs"]?.integer == before + 3000)
+            #expect(lines.answer(6)?["mode"] == "virtual")
+            #expect(lines.answer(4)?["ok"] == true)
+            #expect(lines.reports.count == 1)
+            // The connection ends, and its subscriptions with it.
+            await session.close()
+            await session.receive([
+                "id": 7, "do": "set", "device": "lamp", "endpoint": 1, "cluster": "OnOff", "attribute": "OnOff", "value": false,
+            ])
+            await session.receive(["id": 8, "do": "clock", "advanceMs": 3000])
+            await session.finish()
+            #expect(lines.reports.count == 1)
+        }
+    }
+}
