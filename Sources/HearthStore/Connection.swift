@@ -9,6 +9,8 @@ final class Connection {
     /// Where the hook below leaves the size of the write-ahead log in pages, as of the last commit on this connection.
     private let logPagesCell: UnsafeMutablePointer<Int32>
     private var largeLog: (pages: Int32, notify: () -> Void)?
+    /// How large the log was when `largeLog` was told last.
+    private var noticedPages: Int32 = 0
 
     /// - Parameters:
     ///   - path: nil makes a database in memory.
@@ -34,7 +36,9 @@ final class Connection {
         logPagesCell.deallocate()
     }
 
-    /// Calls `notify` after a commit that leaves `pages` or more in the log. It takes the place of SQLite's automatic checkpoint.
+    /// Calls `notify` after a commit with which the log has grown by `pages` or more since it began, or since the last call. It takes
+    /// the place of SQLite's automatic checkpoint. Not after every commit to a large log: under a writer that never pauses, a
+    /// checkpoint leaves the log as large as it was, and one after the other would keep the disk busy.
     func whenLogReaches(pages: Int32, notify: @escaping () -> Void) {
         largeLog = (pages, notify)
         sqlite3_wal_hook(handle, noteLogPages, logPagesCell)
@@ -42,9 +46,14 @@ final class Connection {
 
     /// To be called when a statement has ended, which may have been a commit. Cheap.
     func statementEnded() {
-        guard let largeLog, logPagesCell.pointee >= largeLog.pages else { return }
+        guard let largeLog, logPagesCell.pointee > 0 else { return }
+        let pages = logPagesCell.pointee
         // Until the next commit sets it again.
         logPagesCell.pointee = 0
+        // The log has begun anew.
+        if pages < noticedPages { noticedPages = 0 }
+        guard pages - noticedPages >= largeLog.pages else { return }
+        noticedPages = pages
         largeLog.notify()
     }
 

@@ -98,7 +98,7 @@ final class Maintenance: Sendable {
             }
             switch job {
             case .stop: return
-            // A checkpoint that fails (a full disk) loses nothing: the log stays, and the next commit asks again.
+            // A checkpoint that fails (a full disk) loses nothing: the log stays, and asks again when it has grown.
             case .checkpoint: try? checkpointNow()
             case .backup(let completions):
                 let result: Result<Void, StoreError>

@@ -6,8 +6,11 @@ public final class Exchange {
     /// This side began it.
     public let isInitiator: Bool
     public let protocolID: ProtocolID
-    /// Nil when the session has ended.
-    public private(set) weak var session: Session?
+    /// Nil when the exchange is closed or the session has ended.
+    public var session: Session? { owner?.takeUnretainedValue() }
+    /// Not weak: a weak reference would slow down every use of the session. It cannot dangle: an exchange that is open stands in its
+    /// session's lists, and the session clears this when it ends and in its deinit; `close` clears it, too.
+    private var owner: Unmanaged<Session>?
     public private(set) var isOpen = true
 
     /// A message came in this exchange. The bytes are valid during the call only.
@@ -21,7 +24,8 @@ public final class Exchange {
     }
 
     init(id: UInt16, isInitiator: Bool, protocolID: ProtocolID, session: Session) {
-        (self.id, self.isInitiator, self.protocolID, self.session) = (id, isInitiator, protocolID, session)
+        (self.id, self.isInitiator, self.protocolID) = (id, isInitiator, protocolID)
+        owner = Unmanaged.passUnretained(session)
     }
 
     public func send(_ opcode: UInt8, _ payload: [UInt8]) { payload.withUnsafeBytes { send(opcode, $0) } }
@@ -54,10 +58,13 @@ public final class Exchange {
         answerArrived()
         isOpen = false
         (onMessage, onSessionEnd) = (nil, nil)
+        let session = session
+        owner = nil
         session?.forget(self)
     }
 
     func sessionEnded(_ error: LinkError?) {
+        owner = nil
         guard isOpen else { return }
         isOpen = false
         let callback = onSessionEnd

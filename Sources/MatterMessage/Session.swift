@@ -35,11 +35,13 @@ public final class Session {
     /// - Parameter firstExchangeID: random on a real network; fixed where messages must repeat.
     public init(link: any MessageLink, context: SessionContext, firstExchangeID: UInt16 = 1) {
         (self.link, self.context, nextExchangeID) = (link, context, firstExchangeID)
-        link.onMessage = { [weak self] in self?.receive($0) }
-        link.onClose = { [weak self] in self?.ended($0) }
+        // Not weak, which would slow down every use of the session: the deinit takes them back.
+        link.onMessage = { [unowned self] in receive($0) }
+        link.onClose = { [unowned self] in ended($0) }
     }
 
     deinit {
+        (link.onMessage, link.onClose) = (nil, nil)
         // A session that its owner let go without ending it: whoever waits in an exchange is told, and nothing keeps itself alive.
         for exchange in Array(begun.values) + accepted { exchange.sessionEnded(nil) }
     }

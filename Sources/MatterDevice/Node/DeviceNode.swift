@@ -27,7 +27,7 @@ public final class DeviceNode: NodeServer {
     public var maximumPathsPerInvoke = 1
     public weak var host: (any DeviceHost)?
     /// The server that reports changes; set by the host.
-    public weak var interactions: InteractionServer?
+    public var interactions: InteractionServer?
     /// Decides who may do what; nil grants everything and is for tests of single clusters.
     public var accessControl: (any AccessDecision)?
     /// Fabrics, fail-safe, commissioning window, access control list: what belongs to the node as a whole.

@@ -7,9 +7,11 @@ extension InteractionServer {
     /// Matter Core, 8.8.
     func invoke(_ exchange: Exchange, _ request: InvokeRequest, _ session: Session, timed deadline: ModelInstant?) {
         guard request.isTimed == (deadline != nil) else { return refuse(exchange, .timedRequestMismatch) }
-        guard isWellFormed(request) else { return refuse(exchange, .invalidAction) }
+        // Once: it is a weak reference.
+        let node = node
+        guard isWellFormed(request, node) else { return refuse(exchange, .invalidAction) }
         let context = InteractionContext(peer: session.context, isTimed: deadline != nil, session: session)
-        let answers = request.commands.flatMap { invoke($0, context) }
+        let answers = request.commands.flatMap { invoke($0, node, context) }
         // Only a request for a status may go without an answer; a response command is always sent (Matter Core, 8.8.3.2).
         if request.suppressesResponse, answers.allSatisfy({ if case .status = $0.outcome { true } else { false } }) {
             return finishSilently(exchange, context)
@@ -18,7 +20,7 @@ extension InteractionServer {
     }
 
     /// Several commands need references that differ, and paths that differ (Matter Core, 8.8.2.2).
-    private func isWellFormed(_ request: InvokeRequest) -> Bool {
+    private func isWellFormed(_ request: InvokeRequest, _ node: any NodeServer) -> Bool {
         let commands = request.commands
         guard !commands.isEmpty, commands.count <= node.maximumPathsPerInvoke else { return false }
         // An endpoint may be a wildcard, nothing else may.
@@ -56,20 +58,22 @@ extension InteractionServer {
         answer(exchange, .invokeResponse, payload, context, closing: false) { turn.begin() }
     }
 
-    private func invoke(_ command: CommandData, _ context: InteractionContext) -> [CommandAnswer] {
+    private func invoke(_ command: CommandData, _ node: any NodeServer, _ context: InteractionContext) -> [CommandAnswer] {
         guard let clusterID = command.path.cluster, let commandID = command.path.command else { return [] }
-        if let path = command.path.concrete { return [invoke(command, at: path, context)] }
+        if let path = command.path.concrete { return [invoke(command, at: path, node, context)] }
         // A wildcard endpoint: wherever the command exists and may be invoked; nothing is said of the rest.
         return node.endpoints.compactMap { endpoint in
             guard let cluster = endpoint.cluster(clusterID), let definition = cluster.command(commandID),
                 node.allows(definition.invokePrivilege, on: clusterID, at: endpoint, for: context.peer)
             else { return nil }
-            return invoke(command, at: CommandPath(endpoint.id, clusterID, commandID), context)
+            return invoke(command, at: CommandPath(endpoint.id, clusterID, commandID), node, context)
         }
     }
 
-    private func invoke(_ command: CommandData, at path: CommandPath, _ context: InteractionContext) -> CommandAnswer {
-        let outcome = perform(command, path, context)
+    private func invoke(
+        _ command: CommandData, at path: CommandPath, _ node: any NodeServer, _ context: InteractionContext
+    ) -> CommandAnswer {
+        let outcome = perform(command, path, node, context)
         switch outcome {
         case .status(let status): return CommandAnswer(WireCommandPath(path), .status(status), reference: command.reference)
         case .response(let id, let fields):
@@ -78,8 +82,9 @@ extension InteractionServer {
         }
     }
 
-    private func perform(_ command: CommandData, _ path: CommandPath, _ context: InteractionContext) -> CommandOutcome {
-        let node = node
+    private func perform(
+        _ command: CommandData, _ path: CommandPath, _ node: any NodeServer, _ context: InteractionContext
+    ) -> CommandOutcome {
         guard let endpoint = node.endpoint(path.endpoint) else { return .status(Status(.unsupportedEndpoint)) }
         guard let cluster = endpoint.cluster(path.cluster) else { return .status(Status(.unsupportedCluster)) }
         guard let definition = cluster.command(path.command) else { return .status(Status(.unsupportedCommand)) }

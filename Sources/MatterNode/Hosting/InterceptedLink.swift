@@ -27,15 +27,17 @@ final class InterceptedLink: MessageLink {
 
     init(_ link: any MessageLink, timeline: Timeline, origin: Timeline.Origin) {
         (self.link, self.timeline, self.origin) = (link, timeline, origin)
-        link.onMessage = { [weak self] in self?.received($0) }
-        link.onClose = { [weak self] error in
-            guard let self else { return }
+        // Not weak, which would slow down every use of this link: the deinit takes them back.
+        link.onMessage = { [unowned self] in received($0) }
+        link.onClose = { [unowned self] error in
             isClosed = true
             let callback = onClose
             (onMessage, onClose, verdict) = (nil, nil, nil)
             callback?(error)
         }
     }
+
+    deinit { (link.onMessage, link.onClose) = (nil, nil) }
 
     var maximumMessageSize: Int { link.maximumMessageSize }
     func close() { afterOutgoing { $0.link.close() } }

@@ -205,19 +205,24 @@ final class HostedSession {
     private weak var host: NodeHost?
     /// Where faults see the messages; nil for a link that they have no hold on.
     private let intercepted: InterceptedLink?
+    private let interactions: InteractionServer
 
     init(
         _ link: any MessageLink, _ intercepted: InterceptedLink?, context: SessionContext, isPairing: Bool, number: UInt64, host: NodeHost
     ) {
         (self.isPairing, self.number, self.host, self.intercepted) = (isPairing, number, host, intercepted)
+        interactions = host.interactions
         session = Session(link: link, context: context)
         watchFrames()
-        session.onExchange = { [weak self] in self?.accept($0, $1, $2) }
+        // Not weak, which would slow down every use of this object: the deinit takes it back.
+        session.onExchange = { [unowned self] in accept($0, $1, $2) }
         session.onEnd = { [weak self] _ in
             guard let self else { return }
             self.host?.ended(self)
         }
     }
+
+    deinit { session.onExchange = nil }
 
     /// Lets faults see the frames while there are any; without, a frame costs nothing more.
     func watchFrames() {
@@ -238,7 +243,7 @@ final class HostedSession {
     private func accept(_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer) {
         switch exchange.protocolID {
         case .interactionModel where session.context.authMode != nil:
-            host?.interactions.accept(exchange, opcode, payload, in: session)
+            interactions.accept(exchange, opcode, payload, in: session)
         case .secureChannel where session.context.authMode == nil:
             if let pairing { pairing.accept(exchange, opcode, payload) } else { exchange.close() }
         default:

@@ -106,10 +106,10 @@ extension Journal {
                 }
             }
         }
-        interceptions.interaction.afterCommand = { [weak self] path, fields, outcome, context in
+        interceptions.interaction.afterCommand = { [self] path, fields, outcome, context in
             // Certificates, keys and nonces are different in every run, and of no interest afterwards.
             let isSecret = Self.isCredential(path.cluster)
-            self?.record(device, .invoke) { entry in
+            record(device, .invoke) { entry in
                 entry.peer(context)
                 (entry.endpoint, entry.cluster, entry.command) = (path.endpoint, path.cluster, path.command)
                 if !isSecret { entry.value = fields }
@@ -121,8 +121,9 @@ extension Journal {
     /// Looks on at the data of a node that has just been made.
     func observe(_ device: String, _ node: DeviceNode) {
         let reader = InteractionContext.local()
-        node.onAttributeChanged = { [weak self, weak node] path in
-            guard let self, let node, !Self.isCredential(path.cluster),
+        // The journal outlives the node, which alone calls this.
+        node.onAttributeChanged = { [self, unowned node] path in
+            guard !Self.isCredential(path.cluster),
                 let cluster = node.endpoint(path.endpoint)?.cluster(path.cluster), let attribute = cluster.attribute(path.attribute)
             else { return }
             let value = try? cluster.read(attribute, reader)
