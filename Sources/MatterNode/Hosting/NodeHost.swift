@@ -214,15 +214,12 @@ final class HostedSession {
         interactions = host.interactions
         session = Session(link: link, context: context)
         watchFrames()
-        // Not weak, which would slow down every use of this object: the deinit takes it back.
+        // Not weak, which would slow down every use of this object: the deinit takes them back.
         session.onExchange = { [unowned self] in accept($0, $1, $2) }
-        session.onEnd = { [weak self] _ in
-            guard let self else { return }
-            self.host?.ended(self)
-        }
+        session.onEnd = { [unowned self] _ in self.host?.ended(self) }
     }
 
-    deinit { session.onExchange = nil }
+    deinit { (session.onExchange, session.onEnd) = (nil, nil) }
 
     /// Lets faults see the frames while there are any; without, a frame costs nothing more.
     func watchFrames() {

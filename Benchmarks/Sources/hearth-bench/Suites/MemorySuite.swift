@@ -7,27 +7,28 @@ enum MemorySuite {
     static func run(_ report: inout Report, _ options: Options) async throws {
         let folder = try TemporaryFolder()
         let count = options.devices
-        var baseline = 0.0
         report.note("\(count) devices of five kinds are being paired.")
-        let home = try await MeasuredHome.start(
-            Server.fiveKinds, count: count, folder: folder.path, mdns: .builtin, interface: "lo"
-        ) { baseline = kilobytes("Pss", of: $0) ?? 0 }
-        let unpaired = kilobytes("Pss", of: home.server.pid) ?? 0
+        let home = try await MeasuredHome.start(Server.fiveKinds, count: count, folder: folder.path, mdns: .builtin, interface: "lo")
+        report.add("memory", "device before it is paired", perDevice(settled(home.server.pid) - home.baseline, count), "KB")
         try await home.pairAll()
-        home.server.send("")
-        guard home.server.line() == "advertised" else { throw BenchmarkError("the devices were not advertised") }
-        let connected = settled(home.server.pid)
-        await home.disconnect()
+        // In a fresh process, so that what pairing once needed is not counted as theirs.
+        try await home.restart()
         let unconnected = settled(home.server.pid)
-        let perDevice = { (total: Double) in (total - baseline) / Double(count) }
         report.add(
-            "memory", "idle device, unconnected", perDevice(unconnected), "KB", limit: 60,
-            [("whole process MB", unconnected / 1024), ("without devices MB", baseline / 1024)])
+            "memory", "idle device, unconnected", perDevice(unconnected - home.baseline, count), "KB", limit: 60,
+            [("whole process MB", unconnected / 1024), ("without devices MB", home.baseline / 1024)])
+        let before = home.server.descriptors
+        try await home.connectAll()
+        let connections = home.server.descriptors - before
+        guard connections >= count else { throw BenchmarkError("only \(connections) of \(count) devices are connected") }
+        let connected = settled(home.server.pid)
         report.add(
-            "memory", "idle device, connected", perDevice(connected), "KB", limit: 90, [("whole process MB", connected / 1024)])
-        report.add("memory", "device before it is paired", perDevice(unpaired), "KB")
+            "memory", "idle device, connected", perDevice(connected - home.baseline, count), "KB", limit: 90,
+            [("whole process MB", connected / 1024), ("connections", Double(connections))])
         await home.close()
     }
+
+    private static func perDevice(_ total: Double, _ count: Int) -> Double { total / Double(count) }
 
     /// The size once it does not change any more.
     private static func settled(_ process: pid_t) -> Double {

@@ -55,6 +55,15 @@ final class ChildProcess {
         }
     }
 
+    /// How many files and connections it has open.
+    var descriptors: Int {
+        guard let folder = opendir("/proc/\(pid)/fd") else { return 0 }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        return count - 2
+    }
+
     func send(_ line: String) {
         var bytes = Array(line.utf8) + [10]
         _ = Glibc.write(input, &bytes, bytes.count)

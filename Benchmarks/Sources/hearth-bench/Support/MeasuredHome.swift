@@ -17,44 +17,69 @@ final class MeasuredHome {
         var node: NodeID?
     }
 
-    let server: ChildProcess
+    private(set) var server: ChildProcess
     private(set) var devices: [Device] = []
+    /// What the process took before it had a device: PSS in kilobytes.
+    private(set) var baseline = 0.0
     let controller: Controller
     private let runtime: Runtime
+    private let words: [String]
 
     /// The core of what is measured, and that of everything else; nil on a machine with one.
     static let cores: (server: Int, load: Int)? = sysconf(Int32(_SC_NPROCESSORS_ONLN)) >= 2 ? (0, 1) : nil
 
-    private init(server: ChildProcess, controller: Controller, runtime: Runtime) {
-        (self.server, self.controller, self.runtime) = (server, controller, runtime)
+    private init(_ server: ChildProcess, _ words: [String], _ controller: Controller, _ runtime: Runtime) {
+        (self.server, self.words, self.controller, self.runtime) = (server, words, controller, runtime)
     }
 
-    /// Starts `count` devices of `profiles`, none of them paired. `atBaseline` is called when the process is up and has none yet.
+    /// Starts `count` devices of `profiles`, none of them paired.
     static func start(
-        _ profiles: [String], count: Int, folder: String, mdns: Discovery.BackEnd = .off, interface: String? = nil,
-        atBaseline: (pid_t) -> Void = { _ in }
+        _ profiles: [String], count: Int, folder: String, mdns: Discovery.BackEnd = .off, interface: String? = nil
     ) async throws -> MeasuredHome {
-        let program = try executable()
-        let state = folder + "/state-\(count)-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-        var words = ["serve", "--profiles", profiles.joined(separator: ","), "--count", String(count), "--state", state]
+        var words = ["serve", "--profiles", profiles.joined(separator: ","), "--count", String(count), "--state", folder + "/state"]
         words += ["--mdns", mdns.rawValue]
         if let interface { words += ["--interface", interface] }
-        let server = try ChildProcess(program, words, core: cores?.server)
-        guard server.line() == "baseline" else { throw BenchmarkError("the server did not start") }
-        atBaseline(server.pid)
-        server.send("")
         let runtime = try Runtime(mode: .real(speed: 1))
-        let timeline = runtime.timeline
+        let (timeline, loop) = (runtime.timeline, runtime.loop)
         let controller = try await Controller.open(
             store: .memory, transport: TLSTransport(runtime),
-            discovery: SharedDiscovery(timeline: timeline) { Discovery.off(timeline: timeline) })
-        let home = MeasuredHome(server: server, controller: controller, runtime: runtime)
-        while true {
-            guard let line = server.line() else { throw BenchmarkError("the server ended before its devices were ready") }
-            if line == "ready" { return home }
+            discovery: SharedDiscovery(timeline: timeline) {
+                try Discovery.make(backEnd: mdns, interface: interface, loop: loop, timeline: timeline)
+            })
+        let home = MeasuredHome(try ChildProcess(executable(), words, core: cores?.server), words, controller, runtime)
+        try home.readDevices()
+        return home
+    }
+
+    private func readDevices() throws {
+        guard server.line() == "baseline" else { throw BenchmarkError("the server did not start") }
+        baseline = kilobytes("Pss", of: server.pid) ?? 0
+        server.send("")
+        let paired = devices.map(\.node)
+        devices = []
+        while let line = server.line() {
+            if line == "ready" { return }
             let words = line.split(separator: " ")
             guard words.count == 3, let port = UInt16(words[1]) else { throw BenchmarkError("the server said: \(line)") }
-            home.devices.append(Device(name: String(words[0]), port: port, code: String(words[2])))
+            let node = devices.count < paired.count ? paired[devices.count] : nil
+            devices.append(Device(name: String(words[0]), port: port, code: String(words[2]), node: node))
+        }
+        throw BenchmarkError("the server ended before its devices were ready")
+    }
+
+    /// Ends the devices and starts them again, in a process of its own, from what they have stored.
+    func restart() async throws {
+        _ = server.finish()
+        server = try ChildProcess(Self.executable(), words, core: Self.cores?.server)
+        try readDevices()
+        server.send("")
+        guard server.line() == "advertised" else { throw BenchmarkError("the devices were not advertised") }
+    }
+
+    /// Opens a session to every device, and leaves it open.
+    func connectAll() async throws {
+        for device in devices {
+            guard await controller.isReachable(device.name) else { throw BenchmarkError("\(device.name) cannot be reached") }
         }
     }
 
