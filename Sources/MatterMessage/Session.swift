@@ -149,6 +149,7 @@ public final class Session {
             begun[exchange.id] = nil
         } else {
             accepted.removeAll { $0 === exchange }
+            if closesWhenIdle, accepted.isEmpty { return close() }
             acceptWaiting()
         }
     }

@@ -240,6 +240,35 @@ import Testing
         }
     }
 
+    /// As RemoveFabric does: told within the request, closed after its answer.
+    @Test func aSessionThatIsToCloseWhenIdleEndsAfterTheAnswers() async throws {
+        try await onTimeline { timeline in
+            let pair = Pair(timeline)
+            var open: [Exchange] = []
+            pair.server.onExchange = { exchange, _, _ in
+                open.append(exchange)
+                pair.server.closeWhenIdle()
+            }
+            var seen: [String] = []
+            pair.client.onEnd = { seen.append("end \($0 == nil)") }
+            for _ in 0..<2 {
+                let exchange = pair.client.begin(.interactionModel)
+                exchange.onMessage = { opcode, _ in seen.append("answer \(opcode)") }
+                exchange.send(1, [])
+            }
+            try await pair.settle()
+            #expect(open.count == 2)
+            #expect(seen.isEmpty)
+            for exchange in open {
+                exchange.send(2, [])
+                exchange.close()
+            }
+            try await pair.settle()
+            #expect(seen == ["answer 2", "answer 2", "end true"])
+            #expect(!pair.server.isOpen)
+        }
+    }
+
     @Test func theFilterSeesAndDrops() async throws {
         try await onTimeline { timeline in
             let pair = Pair(timeline)
