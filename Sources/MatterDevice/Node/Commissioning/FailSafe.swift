@@ -105,8 +105,9 @@ public final class FailSafe {
         } else {
             node.host?.closePairingSession()
         }
-        if ended.fabric != 0 { node.host?.closeSessions(of: ended.fabric, sparing: context?.session) }
         let hadCredentials = ended.credentials != nil
+        // Only then: an administrator that armed it for something else goes on (Matter Core, 11.10.7.2.2).
+        if hadCredentials, ended.fabric != 0 { node.host?.closeSessions(of: ended.fabric, sparing: context?.session) }
         if let gone = node.commissioning.fabrics.rollBack() { node.forget(gone) }
         node.environment.store.remove(Self.marker)
         node.cluster(GeneralCommissioningCluster.self, at: 0)?.failSafeExpired()
