@@ -40,6 +40,19 @@ import Testing
         #expect(try bench.stop().code == 0)
     }
 
+    @Test func aFabricIsMadeAndADeviceCommissionedIntoItAndOutOfItAgain() throws {
+        let bench = try Bench("on-off-light")
+        let code = try Program.run("setup-code", "decode", bench.code("on-off-light"), "--json")
+        let passcode = try #require(code.json?["passcode"]?.unsigned, "\(code.output)\(code.errors)")
+        let result = try Self.python(
+            "commission.py", "--address", bench.address("on-off-light"), "--passcode", "\(passcode)", "--folder",
+            bench.scratch.folder + "/fabric")
+        Self.expectAllWell(result, atLeast: 18)
+        // It is in no fabric any more, and waits for the next.
+        try Self.pairOnceFree("on-off-light", bench)
+        #expect(try bench.stop().code == 0)
+    }
+
     // MARK: Parts
 
     /// Pairs and returns the node id.

@@ -16,7 +16,7 @@ import struct
 import sys
 
 import tlv
-from session import ESTABLISHED, READ, REPORT, REVISION, attribute_path, once_free
+from session import ESTABLISHED, INVOKE, INVOKED, READ, REPORT, REVISION, attribute_path, once_free
 
 # P-256: y² = x³ - 3x + b
 P = 0xFFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF
@@ -75,8 +75,8 @@ def decode(data):
     return x, y
 
 
-def hkdf(key, info, count):
-    prk = hmac.digest(bytes(32), key, "sha256")
+def hkdf(key, info, count, salt=bytes(32)):
+    prk = hmac.digest(salt, key, "sha256")
     out, block = b"", b""
     for number in range(1, -(-count // 32) + 1):
         block = hmac.digest(prk, block + info + bytes([number]), "sha256")
@@ -124,12 +124,15 @@ class Pairing:
         self.first = self.receive()
         if self.first != ESTABLISHED:
             return
-        self.exporter = ctypes.create_string_buffer(32)
-        label = b"EXPORTER-hearth-pairing"
-        if ssl.SSL_export_keying_material(
-                self.ssl, self.exporter, ctypes.c_size_t(32), label, ctypes.c_size_t(len(label)), None, ctypes.c_size_t(0), 0) != 1:
+        self.exporter = self.export(b"EXPORTER-hearth-pairing", 32)
+
+    def export(self, label, count):
+        """Keying material of this TLS session (RFC 8446, 7.5)."""
+        out, size = ctypes.create_string_buffer(count), ctypes.c_size_t
+        if Pairing.library.SSL_export_keying_material(
+                self.ssl, out, size(count), label, size(len(label)), None, size(0), 0) != 1:
             raise AssertionError("no exporter")
-        self.exporter = self.exporter.raw
+        return out.raw
 
     def send(self, opcode, payload, exchange=1, protocol=0):
         message = struct.pack("<BBHH", 1, opcode, exchange, protocol) + payload
@@ -173,6 +176,21 @@ class Pairing:
         if message[1] != 0x40:
             raise AssertionError(f"opcode {message[1]:#x} instead of a status report")
         return struct.unpack_from("<HIH", message, 6), cB == pake2[2]
+
+    def invoke(self, endpoint, cluster, command, fields):
+        """Over the session once the passcode is proven: (status, None), or (None, the fields of the response)."""
+        self.exchange = getattr(self, "exchange", 1) + 1
+        path = tlv.List([(0, endpoint), (1, cluster), (2, command)])
+        data = tlv.Structure([(0, path), (1, tlv.Structure(fields))])
+        request = tlv.Structure([(0, False), (1, False), (2, tlv.Array([data])), REVISION])
+        self.send(INVOKE, tlv.encode(request), exchange=self.exchange, protocol=1)
+        message = self.receive()
+        if message[1] != INVOKED:
+            raise AssertionError(f"opcode {message[1]:#x} instead of an InvokeResponse: {message[6:].hex()}")
+        answer = tlv.decode(message[6:])[1][0]
+        if (status := answer.get(1)) is not None:
+            return status[1][0], None
+        return None, answer[0][1]
 
     def close(self):
         Pairing.library.SSL_shutdown(self.ssl)
