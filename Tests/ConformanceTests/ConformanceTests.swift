@@ -17,7 +17,7 @@ import Testing
 
     @Test func everyFileIsUnderstood() throws {
         let files = try Self.files.get()
-        #expect(files.count >= 6)
+        #expect(files.count >= 10)
         let names = files.flatMap(\.cases).map(\.description)
         #expect(Set(names).count == names.count, "two cases have the same name")
     }

@@ -49,6 +49,9 @@ public final class IdentifyCluster: Cluster {
         identify(for: UInt16(clamping: value.unsigned ?? 0))
     }
 
+    /// A variant that is not known is no mistake, so that the effect's fields are checked here.
+    public override func checksFields(of command: CommandDefinition) -> Bool { command.id != Spec.Commands.triggerEffect }
+
     public override func handle(
         _ command: CommandDefinition, _ fields: TLVValue, _ context: InteractionContext
     ) throws(Status) -> CommandOutcome {
@@ -56,6 +59,7 @@ public final class IdentifyCluster: Cluster {
         case Spec.Commands.identify: identify(for: try Spec.Identify(tlv: fields).identifyTime)
         case Spec.Commands.triggerEffect:
             let request = try Spec.TriggerEffect(tlv: fields)
+            guard request.effectIdentifier.isDefined else { throw Status(.constraintError, "an unknown effect") }
             // A variant that is not known looks like the default (Matter Application Clusters, 1.2.6.3.2).
             let variant = request.effectVariant.isDefined ? request.effectVariant : .default
             effect = (request.effectIdentifier, variant)
