@@ -27,6 +27,8 @@ final class NodeAdvertising {
 
     /// Brings the advertisements in line with the node.
     func update(_ commissioning: Commissioning, port: UInt16) {
+        // Without discovery nothing is to be advertised, and so everything is.
+        guard services.discovery.backEnd != .off else { return onEstablished() }
         updateCommissionable(commissioning, port)
         updateOperational(commissioning.fabrics.fabrics, port)
         if unestablished.isEmpty { onEstablished() }

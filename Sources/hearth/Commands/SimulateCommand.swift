@@ -222,7 +222,7 @@ struct Simulation: Sendable {
         }
         if started == 0, let lastError { throw lastError }
         // Without discovery nobody ever says that a device is advertised.
-        if try HomeOptions.backEnd(arguments) != .off { try await simulator.advertised() }
+        try await simulator.advertised()
         progress?.finish()
         return try await simulator.allDevices()
     }
