@@ -221,7 +221,6 @@ struct Simulation: Sendable {
             progress?.advance(to: index + 1)
         }
         if started == 0, let lastError { throw lastError }
-        // Without discovery nobody ever says that a device is advertised.
         try await simulator.advertised()
         progress?.finish()
         return try await simulator.allDevices()
