@@ -28,7 +28,7 @@ public struct VirtualDevice: Sendable {
         try await simulator.trigger(name, EventPath(endpoint, cluster, event), fields)
     }
 
-    /// Lets something go wrong. `parameters` are the fault's own, and `skip`, `count`, `probability` (`docs/faults.md`).
+    /// Lets something go wrong. `parameters` are the fault's own, and `skip`, `count`, `probability` (`docs/adding-a-fault.md`).
     /// - Returns: the fault's number, for `clearFault`.
     @discardableResult
     public func fault(_ kind: String, _ parameters: [String: JSONValue] = [:]) async throws -> Int {
