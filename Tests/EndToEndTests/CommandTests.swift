@@ -64,6 +64,8 @@ import Testing
         let refused = try bench.run("pair", code, "--address", address, "--json")
         #expect(refused.code == 6)
         #expect(refused.json?["error"]?["stage"]?.string == "connection")
+        let reason = refused.json?["error"]?["message"]?.string ?? ""
+        #expect(reason.contains("takes no pairing now"), "\(reason)")
 
         let part = try bench.run("read", "on-off-light/1", "OnOff.OnOff", "0xFFF1FC05.0", "--json")
         #expect(part.code == 5)

@@ -21,6 +21,10 @@ public final class ControllerHome {
     /// Set when a damaged file was replaced: tell the user once.
     public let recovery: RecoveryReport?
 
+    /// A time in seconds since 1970 that has certainly passed: when the last certificate of the home was made. A machine without a
+    /// battery starts in 1970, and would take every certificate for one that is not valid yet (Matter Core, 3.5.6.1).
+    private(set) var lastKnownGoodTime: Int64
+
     private let certificate: MatterCertificate
     private let key: PrivateKey
     private let database: Database
@@ -74,6 +78,8 @@ public final class ControllerHome {
         authority = try FabricAuthority(serialized: authorityBytes)
         identityProtectionKey = protectionKey
         self.certificate = try MatterCertificate(tlv: certificate)
+        let known = try table.value("identity", Self.timeKey).flatMap { try? TLVValue(decoding: $0).signed }
+        lastKnownGoodTime = max(self.certificate.notBefore.unix, known ?? 0)
         self.key = try PrivateKey(scalar: scalar)
         identity = try OperationalIdentity(
             certificate: self.certificate, intermediate: authority.intermediate, root: authority.root, key: self.key, fabricIndex: 1,
@@ -170,8 +176,11 @@ public final class ControllerHome {
         do { try database.backup() } catch { Log.controller.warning("the home has no fresh backup: \(error)") }
     }
 
+    private static let timeKey = "last-known-good-time"
+
     /// Saves a new device under a name that no other has: `lamp`, `lamp 2`, `lamp 3`.
-    func add(_ device: PairedDevice) throws -> PairedDevice {
+    /// - Parameter time: when its certificate was made, in seconds since 1970.
+    func add(_ device: PairedDevice, time: Int64) throws -> PairedDevice {
         let added = try database.transaction {
             var device = device
             let taken = Set(try devices().filter { $0.nodeID != device.nodeID }.map { $0.name.lowercased() })
@@ -182,8 +191,14 @@ public final class ControllerHome {
                 number += 1
             }
             try save(device)
+            if time > lastKnownGoodTime {
+                var batch = WriteBatch()
+                batch.put("identity", Self.timeKey, TLVValue.signed(time).encoded())
+                try table.commit(batch)
+            }
             return device
         }
+        lastKnownGoodTime = max(lastKnownGoodTime, time)
         backup()
         return added
     }

@@ -86,7 +86,7 @@ final class Commissioner {
         let operational = try await peer.connected()
         enter(.completion)
         // Before the device keeps what it was given for good: whoever is ended from here on finds it in the home, and can unpair it.
-        paired = try context.home.add(paired)
+        paired = try context.home.add(paired, time: context.wallSeconds)
         peer.name = paired.name
         do {
             try await complete(operational, peer)
@@ -155,6 +155,10 @@ final class Commissioner {
         let connection: TLSConnection
         do {
             connection = try await connect(addresses)
+        } catch let error as TLSError where error.alert == .accessDenied {
+            throw failure(
+                "the device takes no pairing now: it is paired already, or its time for pairing is over, or too many wrong passcodes were "
+                    + "tried. Open its window at the device, or from the home that it is in")
         } catch {
             throw failure("no connection to \(addresses.map(\.description).joined(separator: ", ")): \(error)")
         }

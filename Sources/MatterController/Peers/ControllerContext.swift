@@ -26,8 +26,9 @@ final class ControllerContext {
         random = RandomStream(seed: seed, owner: name, purpose: "back-off")
     }
 
-    /// The controller's wall time in seconds since 1970, by which it judges certificates.
-    var wallSeconds: Int64 { timeline.wall().components.seconds }
+    /// The time in seconds since 1970 by which the controller makes and judges certificates: its wall time, or what has certainly
+    /// passed when its clock is behind that.
+    var wallSeconds: Int64 { max(timeline.wall().components.seconds, home.lastKnownGoodTime) }
 
     /// A duration between half of `span` and `span`, so that many who wait do not all come back at once.
     func jittered(_ span: Duration) -> Duration { random.duration(in: span / 2...span) }
