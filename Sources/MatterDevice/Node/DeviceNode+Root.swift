@@ -9,7 +9,8 @@ extension DeviceNode {
     /// Call it once, before `start`. With the store of an earlier run the node is in the fabrics that it was in then.
     /// - Parameters:
     ///   - attestation: what the device proves its origin with; without it a commissioner cannot pair it.
-    ///   - configurations: features, first values and parameters of single clusters, over those from `identity`.
+    ///   - configurations: features, first values and parameters of single clusters, over those from `identity`. A cluster that is not
+    ///     required is there because it stands here.
     ///   - additional: clusters beyond the required ones, such as Time Synchronization or a Power Source.
     public func addRootEndpoint(
         identity: DeviceIdentity, attestation: DeviceAttestation?, configurations: [ClusterID: ClusterConfiguration] = [:],
@@ -19,7 +20,8 @@ extension DeviceNode {
         commissioning.attestation = attestation
         accessControl = commissioning.access
         let root = EndpointServer(id: 0, deviceTypes: [(DataModel.rootNode, 3)], clusters: [])
-        for id in Self.rootClusters + additional {
+        let required = Self.rootClusters + additional
+        for id in required + configurations.keys.filter({ !required.contains($0) }).sorted() {
             let configuration = Self.merged(Self.rootConfiguration(id, identity), configurations[id])
             if let cluster = ClusterFactory.make(id, endpoint: 0, node: self, configuration: configuration) { root.add(cluster) }
         }
