@@ -48,6 +48,8 @@ public actor Simulator {
     private let journal: Journal
     private var faults: [FaultInfo] = []
     private var lastFault = 0
+    /// When faults strike, in a replay.
+    var script: ReplayScript?
     /// Where this simulator's discriminators begin: two simulators on one host should not have the same.
     private let discriminatorSeed: UInt64
     private var control: ControlServer?
@@ -334,6 +336,12 @@ public actor Simulator {
         fault.onFire = { [weak device] what in
             guard let device else { return }
             device.journal.record(device.name, .fault) { $0.note = "\(info.kind): \(what)" }
+        }
+        if let script {
+            fault.decide = { [weak device] what in
+                guard let device else { return false }
+                return script.takes(device.name, "\(info.kind): \(what)", device.timeline.now)
+            }
         }
         device.faults.add(info.number, fault, to: device)
         device.faultsChanged()

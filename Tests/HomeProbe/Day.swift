@@ -33,6 +33,12 @@ enum Day {
         }
     }
 
+    static func replay(_ lines: [String], seed: UInt64, profiles folder: String) async throws -> [String: JSONValue] {
+        let fleet = try ProfileLibrary(folders: [folder]).fleet("apartment")
+        let journal = try Replay.read(Array(lines.joined(separator: "\n").utf8), file: "day")
+        return try await Replay.run(journal, members: fleet.members.map { Replay.Member($0.profile, name: $0.name) }, seed: seed).json
+    }
+
     private static func everything(_ maximum: UInt16) -> SubscribeRequest {
         SubscribeRequest(
             ReadSelection(attributes: [AttributePathPattern()], events: [EventPathPattern()]), minimumInterval: 0, maximumInterval: maximum)

@@ -4,16 +4,23 @@ import MatterModel
 import MatterSimulator
 
 // A home that lives through a day with faults, and prints its journal: run in two processes it must print the same bytes.
-// Usage: home-probe (memory|loopback) SEED PROFILES
+// With 'replay' it replays that journal and prints what came of it.
+// Usage: home-probe (memory|loopback|replay) SEED PROFILES
 
 let words = CommandLine.arguments
 EntryPoint.run {
-    guard words.count == 4, let link = VirtualHome.Link(rawValue: words[1]), let seed = UInt64(words[2]) else {
-        print("usage: home-probe (memory|loopback) SEED PROFILES")
+    let link = words.count == 4 && words[1] == "replay" ? .memory : VirtualHome.Link(rawValue: words.count == 4 ? words[1] : "")
+    guard words.count == 4, let link, let seed = UInt64(words[2]) else {
+        print("usage: home-probe (memory|loopback|replay) SEED PROFILES")
         return 2
     }
     do {
-        for line in try await Day.run(link, seed: seed, profiles: words[3]) { print(line) }
+        let lines = try await Day.run(link, seed: seed, profiles: words[3])
+        if words[1] == "replay" {
+            print(JSONValue.object(try await Day.replay(lines, seed: seed, profiles: words[3])).text())
+        } else {
+            for line in lines { print(line) }
+        }
         return 0
     } catch {
         print("failed: \(error)")

@@ -28,6 +28,14 @@ import Testing
         #expect(memory == loopback)
     }
 
+    /// A fresh simulator does what the twelve devices did, faults and all, without either controller.
+    @Test(arguments: ["1", "7"]) func theJournalOfTheDayIsReplayed(_ seed: String) throws {
+        let outcome = try JSONValue(parsing: Array((Probe.run(["replay", seed, Probe.profiles]).first ?? "").utf8))
+        #expect(outcome["same"] == true, "\(outcome.text())")
+        #expect(outcome["inputs"]?.integer ?? 0 > 50)
+        #expect(outcome["compared"]?.integer ?? 0 > 300)
+    }
+
     @Test func anotherSeedGivesAnotherJournal() throws {
         let (first, second) = (try Probe.run(["memory", "9", Probe.profiles]), try Probe.run(["memory", "10", Probe.profiles]))
         #expect(first != second)

@@ -1,3 +1,5 @@
+import Glibc
+import HearthIO
 import HearthTime
 import HomeTestKit
 import MatterModel
@@ -88,5 +90,42 @@ import Testing
             await session.finish()
             #expect(lines.reports.count == 1)
         }
+    }
+
+    /// Over the socket: answers come as they are ready, and all have come when the connection ends.
+    @Test func theSocketAnswersWhatTheClockLetsGo() async throws {
+        var template = Array("/tmp/hearth-lab-XXXXXX".utf8CString)
+        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { rmdir(folder) }
+        let lab = try await Lab.open()
+        _ = try await lab.simulator.add(Self.light)
+        try await lab.controller.pair(lab.simulator.allDevices()[0].qrCode, name: "lamp")
+        try await lab.openControl(path: folder + "/control")
+        let descriptor = try UnixSocket.connect(path: folder + "/control")
+        let requests = [
+            #"{"id": 1, "do": "fault", "device": "lamp", "kind": "slow-answer", "delayMs": 2000}"#,
+            #"{"id": 2, "do": "invoke", "device": "lamp", "endpoint": 1, "cluster": "OnOff", "command": "On"}"#,
+            #"{"id": 3, "do": "faults"}"#, #"{"id": 4, "do": "clock", "advanceMs": 5000}"#,
+        ]
+        let text = Array((requests.joined(separator: "\n") + "\n").utf8)
+        #expect(write(descriptor, text, text.count) == text.count)
+        shutdown(descriptor, Int32(SHUT_WR))
+        var output: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            // Not for ever when an answer never comes.
+            if poll(&wanted, 1, 20_000) == 0 { break }
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EAGAIN || errno == EINTR { continue }
+            guard count > 0 else { break }
+            output += chunk[..<count]
+        }
+        close(descriptor)
+        await lab.close()
+        let lines = try output.split(separator: 0x0A).map { try JSONValue(parsing: Array($0)) }
+        #expect(lines.first?["role"] == "lab")
+        #expect(lines.dropFirst().compactMap { $0["id"]?.integer } == [1, 3, 2, 4])
+        #expect(lines.dropFirst().allSatisfy { $0["ok"] == true })
     }
 }

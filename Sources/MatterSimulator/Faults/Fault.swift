@@ -28,6 +28,9 @@ class Fault {
         (self.plan, self.random) = (plan, random)
     }
 
+    /// Decides in place of the plan: a replay knows when the fault took effect.
+    var decide: ((String) -> Bool)?
+
     private var seen = 0
     private var fired = 0
     /// Whether the fault has done all that it was to do.
@@ -35,6 +38,10 @@ class Fault {
 
     /// Whether the fault takes effect now. To be asked once for each thing that it could spoil.
     final func fires(_ what: String) -> Bool {
+        if let decide {
+            if decide(what) { onFire(what) } else { return false }
+            return true
+        }
         if isSpent { return false }
         seen += 1
         // Drawn every time, so that skipping does not shift the draws that follow.

@@ -102,6 +102,7 @@ public enum Replay {
         configuration.journalCapacity = journal.count * 4 + 10_000
         configuration.listenAddress = { .memory(MemoryAddress("replay", port: $0)) }
         let simulator = try await Simulator.open(configuration, transport: TLSTransport(runtime), discovery: discovery)
+        await simulator.follow(journal)
         var inputs = 0
         var present: Set<String> = []
         var faults: [Int: Int] = [:]

@@ -7,6 +7,9 @@ import MatterNode
 import MatterTLV
 
 extension Simulator {
+    /// Lets faults strike when they did in the journal.
+    func follow(_ journal: [RecordedEntry]) { script = ReplayScript(journal) }
+
     /// Does again what a journal entry says was done. On the simulator's own timeline. `faults` maps the numbers of the journal's faults
     /// to those here.
     func carryOut(_ entry: RecordedEntry, _ faults: inout [Int: Int]) async throws {

@@ -20,6 +20,7 @@ let simCommand = Command(
         simDevices, simClock, power("reboot", "Cut a device's power and give it back"),
         power("factory-reset", "Make a device as it left the factory"), power("stop", "Switch a device off"),
         power("start", "Switch a device on"), simSet, simTrigger, simFault, simFaults, simClearFault, simOpenWindow, simJournal, simPlay,
+        simReplay,
     ])
 
 private let device = Argument.positional("device", help: "The device's name in the simulator")
