@@ -139,10 +139,14 @@ public final class ControllerVerbs: Sendable {
         }
         // A long list is written entry by entry: the first refusal counts.
         if let refused = items.first(where: { !$0.status.isSuccess }) {
-            throw MachineError(refused.status, "\(device) refused the write: \(refused.status)")
+            let attribute = "\(ElementNames.name(path.cluster)).\(ElementNames.name(path.attribute, in: path.cluster))"
+            throw MachineError(refused.status, "\(await name(of: device)) refused the write of \(attribute): \(refused.status)")
         }
         return .done
     }
+
+    /// What people call the device, however the request named it.
+    private func name(of device: String) async -> String { (try? await controller.device(device).name) ?? device }
 
     private func invoke(
         _ device: String, _ path: CommandPath, _ fields: TLVValue, _ timing: ControllerRequest.Timing
@@ -156,7 +160,7 @@ public final class ControllerVerbs: Sendable {
         case .status(let status) where status.isSuccess: return .response(nil)
         case .status(let status):
             let name = ElementNames.name(path.command, in: path.cluster, .request)
-            throw MachineError(status, "\(device) refused \(name): \(status)")
+            throw MachineError(status, "\(await self.name(of: device)) refused \(name): \(status)")
         case .response(let fields):
             guard let command = answer.path.command else {
                 throw MachineError(MachineError.noResponseStatus, "\(device) answered with a command that has no id")
