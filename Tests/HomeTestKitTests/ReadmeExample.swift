@@ -9,6 +9,9 @@ import Testing
         try await home.pair("lamp")
         try await home.invoke("lamp", OnOff.On())
         try await home.device("lamp").fault("delay", ["delayMs": 300])
-        try await home.expect("lamp", OnOff.id, OnOff.Attributes.onOff, equals: .boolean(true), within: .seconds(1))
+        let toHalf = LevelControl.MoveToLevel(level: 127, transitionTime: 20, optionsMask: [], optionsOverride: [])
+        try await home.invoke("lamp", toHalf)
+        let level = LevelControl.Attributes.currentLevel
+        try await home.expect("lamp", LevelControl.id, level, equals: .unsigned(127), within: .seconds(3))
     }
 }
