@@ -354,6 +354,7 @@ public actor Controller {
         do {
             return try await body(peer(device).connected())
         } catch {
+            if case InteractionError.noResponse = error { peer(device).doubt() }
             throw ControllerError(error, device: device.name)
         }
     }

@@ -98,4 +98,17 @@ import Testing
             #expect(ears.heard.isEmpty)
         }
     }
+
+    /// A peer whose end of the session is gone without a word is dialled anew after the first time-out.
+    @Test func aHalfOpenSessionIsLeft() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            let ears = try await Self.subscribe(home)
+            try await home.device("lamp").fault("half-open", ["count": .integer(1)])
+            await #expect(throws: ControllerError.self) { try await home.invoke("lamp", OnOff.On()) }
+            // The next call gets through, and so does the subscription.
+            try await home.invoke("lamp", OnOff.On())
+            try await home.advance(by: .seconds(5))
+            #expect(ears.heard.last == "on")
+        }
+    }
 }

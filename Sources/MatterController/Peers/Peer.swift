@@ -29,12 +29,17 @@ final class Peer {
         addresses = device.addresses.compactMap { SocketAddress($0) }.map(context.settings.route)
     }
 
+    /// The device did not answer in time: its end of the session may be gone without a word. The next call makes a new session, and the
+    /// old one ends when that has succeeded.
+    func doubt() { isDoubted = true }
+    private var isDoubted = false
+
     var isConnected: Bool { client?.session.isOpen ?? false }
 
     /// The client of an open session, made if there is none. - Throws: `ControllerError.unreachable`.
     func connected() async throws -> InteractionClient {
         while true {
-            if let client, client.session.isOpen { return client }
+            if let client, client.session.isOpen, !isDoubted { return client }
             if isConnecting {
                 // Somebody else is at it: one connection serves all.
                 try await withCheckedThrowingContinuation { waiting.append($0) }
@@ -105,6 +110,8 @@ final class Peer {
 
     /// Takes over a session that was made elsewhere: by a pairing, or by the device itself.
     func adopt(_ session: Session) {
+        let doubted = isDoubted ? client : nil
+        isDoubted = false
         let new = InteractionClient(session: session, timeline: context.timeline, origin: context.origin)
         new.limit = context.settings.answer
         client = new
@@ -118,6 +125,7 @@ final class Peer {
             client = nil
             onSessionEnd?()
         }
+        doubted?.session.abort(LinkError(.timedOut, "the device did not answer on this session"))
     }
 
     /// Ends the session, after what was sent.
