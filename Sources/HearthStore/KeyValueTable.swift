@@ -7,12 +7,14 @@ public final class KeyValueTable {
     private let table: String
 
     /// The step that makes the table; `table` is a name of the program's, not of the user's.
-    public static func migration(_ name: String, table: String = "entries") -> Migration {
+    /// - Parameter byKey: lets what namespaces keep under one key lie together, instead of what one namespace keeps: for a key that
+    ///   changes in many namespaces at a time. Reading or emptying a whole namespace then looks at the whole table.
+    public static func migration(_ name: String, table: String = "entries", byKey: Bool = false) -> Migration {
         Migration(
             name,
             sql: """
                 CREATE TABLE "\(table)"(namespace TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
-                    PRIMARY KEY(namespace, key)) STRICT, WITHOUT ROWID
+                    PRIMARY KEY(\(byKey ? "key, namespace" : "namespace, key"))) STRICT, WITHOUT ROWID
                 """)
     }
 

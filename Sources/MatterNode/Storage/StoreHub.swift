@@ -19,7 +19,7 @@ public final class StoreHub {
 
     private let database: Database
     /// Attributes change often and are small. In a table of their own those of many devices share a page, so that a commit for all of
-    /// them writes few; among certificates each device would have a page to itself.
+    /// them writes few; among certificates each device would have a page to itself. The same attribute of all devices lies together.
     private var attributes: Table
     /// Everything else.
     private var entries: Table
@@ -41,7 +41,7 @@ public final class StoreHub {
 
     /// Only ever appended to.
     static let migrations = [
-        KeyValueTable.migration("entries"), KeyValueTable.migration("attributes", table: "attributes"),
+        KeyValueTable.migration("entries"), KeyValueTable.migration("attributes", table: "attributes", byKey: true),
         Migration(
             "attributes-moved",
             sql: """
@@ -167,7 +167,11 @@ public final class StoreHub {
 
     func keys(_ namespace: String, prefix: String) -> [String] {
         var keys = Set<String>()
-        for part in [attributes, entries] {
+        // Looking through the attributes of one node means looking at all nodes': only for those who want attributes.
+        var parts: [Table] = []
+        if prefix.hasPrefix(Self.attributePrefix) || Self.attributePrefix.hasPrefix(prefix) { parts.append(attributes) }
+        if !prefix.hasPrefix(Self.attributePrefix) { parts.append(entries) }
+        for part in parts {
             if !part.batch.clears(namespace) {
                 do { keys.formUnion(try part.table.entries(namespace).map(\.key)) } catch {
                     Log.node.error("\(namespace): the store cannot be read: \(error)")
