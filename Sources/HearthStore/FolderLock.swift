@@ -21,7 +21,11 @@ final class FolderLock {
         }
     }
 
-    deinit { close(descriptor) }
+    /// Said to the kernel, not left to `close`: a child that is just being started may hold the same open file for a moment.
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     private static func take(_ descriptor: Int32, folder: String, holder: String?) throws(StoreError) {
         while flock(descriptor, (holder == nil ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {

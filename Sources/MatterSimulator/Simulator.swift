@@ -123,11 +123,14 @@ public actor Simulator {
     /// - Parameters:
     ///   - name: unique in the simulator, and its name in the store; nil takes the profile's, with a number when that is taken.
     ///   - port: to listen on; 0 for a free one, or the one that it had before.
-    public nonisolated func add(_ profile: DeviceProfile, name: String? = nil, port: UInt16 = 0) async throws -> DeviceInfo {
-        try await timeline.call("add device") { try await self.addInside(profile, name, port) }
+    ///   - room: where it is, for people.
+    public nonisolated func add(
+        _ profile: DeviceProfile, name: String? = nil, room: String? = nil, port: UInt16 = 0
+    ) async throws -> DeviceInfo {
+        try await timeline.call("add device") { try await self.addInside(profile, name, room, port) }
     }
 
-    private func addInside(_ profile: DeviceProfile, _ name: String?, _ port: UInt16) throws -> DeviceInfo {
+    private func addInside(_ profile: DeviceProfile, _ name: String?, _ room: String?, _ port: UInt16) throws -> DeviceInfo {
         if let name, devices.contains(where: { $0.name == name }) {
             throw SimulatorError(.badRequest, "there is a device '\(name)' already: give each its own name")
         }
@@ -135,6 +138,7 @@ public actor Simulator {
             name: name ?? freeName(profile.name), profile: profile, index: devices.count, port: port, services: services,
             attestation: attestation(of: profile), journal: journal,
             discriminatorSeed: discriminatorSeed, seed: seed)
+        device.room = room
         // A fault that is set on all devices is set on later ones too.
         for info in faults where info.device == nil { try install(info, on: device) }
         try device.start()

@@ -85,7 +85,7 @@ import Testing
     @Test func everyKindOfFaultIsDocumented() throws {
         let bench = try Bench("on-off-light", control: true)
         let message = try bench.run("sim", "fault", "?").errors
-        let list = try #require(message.components(after: "Known are "), "\(message)")
+        let list = try #require(message.components(after: "known are ")?.prefix { $0 != ")" }, "\(message)")
         let kinds = list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\n" })
         #expect(kinds.count >= 9)
         let text = try Program.contents(Program.package + "/docs/machine-interface.md")

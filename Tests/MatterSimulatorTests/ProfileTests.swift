@@ -89,6 +89,15 @@ let profileFolder: String = {
     @Test(arguments: ["", "[", "a: b: c", "- just a list", "endpoints: {}", "x: &a 1\ny: *a", "!!binary aGk=", "endpoints: []"])
     func whatIsNoProfileIsRefused(_ yaml: String) { #expect(!mistakes(yaml).isEmpty) }
 
+    @Test func labelsBecomeFixedLabels() throws {
+        let text = "endpoints: [{deviceTypes: [OnOffLight], labels: {room: Kitchen, floor: '2'}}]"
+        let profile = try ProfileReader.read(Array(text.utf8), file: "test.yaml")
+        let list = profile.endpoints.first?.clusters[FixedLabel.id]?.attributes[FixedLabel.Attributes.labelList]?.array
+        #expect(list?.map { $0[0]?.text } == ["room", "floor"])
+        #expect(list?.map { $0[1]?.text } == ["Kitchen", "2"])
+        #expect(mistakes("endpoints: [{deviceTypes: [OnOffLight], labels: {room: a room with a long name}}]").count == 1)
+    }
+
     @Test func deepNestingIsRefused() {
         #expect(!mistakes(String(repeating: "[", count: 10_000)).isEmpty)
     }

@@ -152,8 +152,12 @@ public final class ControllerHome {
         if loose.count == 1, let only = loose.first { return only }
         let number = text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
         if let number, let device = devices.first(where: { $0.nodeID.rawValue == number }) { return device }
-        let known = devices.isEmpty ? "no device is paired yet" : "known are " + devices.map(\.name).sorted().joined(separator: ", ")
-        throw ControllerError(.unknownDevice, "there is no device '\(text)': \(known)")
+        let names = devices.map(\.name).sorted()
+        let hint = DataModel.didYouMean(text, among: names)
+        let known = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? " and \(names.count - 12) more" : "")
+        throw ControllerError(
+            .unknownDevice,
+            "there is no device '\(text)'" + (hint.isEmpty ? (names.isEmpty ? ": none is paired yet" : ": there are \(known)") : hint))
     }
 
     func save(_ device: PairedDevice) throws {

@@ -128,11 +128,15 @@ final class Commissioner {
     /// two devices, so that several may have to be tried.
     private func proveSomewhere(_ address: TransportAddress?) async throws -> Proven {
         if let address { return try await prove(at: [address], name: nil) }
+        // Every wrong guess uses up one of the stranger's attempts, so that there is an end to them.
+        let limit = 8
         var tried: Set<String> = []
         var lastFailure: ControllerError?
         enter(.discovery)
-        while let found = await context.resolver.commissionable(
-            payload.discriminator, except: tried, within: tried.isEmpty ? context.settings.discovery : context.settings.furtherDiscovery)
+        while tried.count < limit,
+            let found = await context.resolver.commissionable(
+                payload.discriminator, except: tried, within: tried.isEmpty ? context.settings.discovery : context.settings.furtherDiscovery
+            )
         {
             tried.insert(found.instance)
             do {
@@ -140,6 +144,11 @@ final class Commissioner {
             } catch let error as ControllerError where error.stage == .passcode || error.stage == .connection {
                 lastFailure = error
             }
+        }
+        if tried.count >= limit {
+            throw failure(
+                "\(limit) devices that fit the code were tried, and it is none of theirs. A manual code tells devices apart by four bits only: "
+                    + "use the QR code (MT:…), or give the address with --address host:port")
         }
         if let lastFailure { throw lastFailure }
         stage = .discovery

@@ -175,11 +175,13 @@ extension MachineError {
 extension DeviceInfo {
     /// As the machine interface shows it.
     public var json: JSONValue {
-        [
+        var object: [String: JSONValue] = [
             "device": .string(name), "profile": .string(profile), "port": JSONValue(port), "setupCode": .string(setupCode),
             "qr": .string(qrCode), "paired": .boolean(isPaired), "running": .boolean(isRunning),
             "endpoints": .array(endpoints.map { JSONValue($0.rawValue) }),
         ]
+        if let room { object["room"] = .string(room) }
+        return .object(object)
     }
 }
 

@@ -6,6 +6,8 @@ public struct DeviceInfo: Sendable, Hashable {
     public var name: String
     /// The profile's name.
     public var profile: String
+    /// Where the fleet says it is.
+    public var room: String?
     /// 0 while it is stopped.
     public var port: UInt16
     /// The 11-digit manual code.

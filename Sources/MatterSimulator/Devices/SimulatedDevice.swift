@@ -10,6 +10,8 @@ import MatterTLV
 final class SimulatedDevice {
     let name: String
     let profile: DeviceProfile
+    /// Where the fleet says it is.
+    var room: String?
     let setup: SetupPayload
     let origin: Timeline.Origin
     private(set) var host: NodeHost?
@@ -171,7 +173,7 @@ final class SimulatedDevice {
 
     var info: DeviceInfo {
         DeviceInfo(
-            name: name, profile: profile.name, port: host?.port ?? 0, setupCode: setup.manualCode, qrCode: setup.qrCode,
+            name: name, profile: profile.name, room: room, port: host?.port ?? 0, setupCode: setup.manualCode, qrCode: setup.qrCode,
             isPaired: host.map { !$0.node.commissioning.fabrics.fabrics.isEmpty } ?? false, isRunning: isRunning,
             endpoints: [0] + profile.endpoints.map(\.id), deviceTypes: profile.endpoints.flatMap(\.deviceTypes))
     }

@@ -88,7 +88,7 @@ enum FaultKinds {
             let names = all.map { $0.kind }
             throw SimulatorError(
                 .badRequest,
-                "there is no fault '\(kind)'\(DataModel.didYouMean(kind, among: names)). Known are \(names.joined(separator: ", "))")
+                "there is no fault '\(kind)'\(DataModel.didYouMean(kind, among: names)) (known are \(names.joined(separator: ", ")))")
         }
         let known = Set(type.parameters.map(\.name)).union(["do", "id", "device", "kind", "skip", "count", "probability"])
         if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {

@@ -95,6 +95,7 @@ public enum ProfileReader {
             context.report(node, path, "'deviceTypes' is missing: a list such as [OnOffLight] is expected")
         }
         if let found = mapping.take("clusters") { endpoint.clusters = clusters(found.node, found.path, context) }
+        if let found = mapping.take("labels") { labels(found, &endpoint, context) }
         let count: UInt16 = context.number(mapping.take("repeat"), in: 1...1000, "a number of endpoints") ?? 1
         mapping.finish()
         return (0..<count).compactMap { offset in
@@ -103,6 +104,20 @@ public enum ProfileReader {
             return DeviceProfile.Endpoint(
                 EndpointID(number), deviceTypes: endpoint.deviceTypes, clusters: endpoint.clusters, parent: endpoint.parent)
         }
+    }
+
+    /// Labels that the maker has put on: the list of Fixed Label (Matter Core, 9.8).
+    private static func labels(
+        _ found: (node: YAMLNode, path: String), _ endpoint: inout DeviceProfile.Endpoint, _ context: ProfileContext
+    ) {
+        guard let mapping = context.mapping(found.node, found.path) else { return }
+        var list: [TLVValue] = []
+        for member in mapping.takeAll() {
+            guard let value = context.text((member.node, member.path), maximumBytes: 16) else { continue }
+            if member.key.utf8.count > 16 { context.report(member.keyNode, found.path, "'\(member.key)' has more than 16 bytes") }
+            list.append(.structure([TLVElement(0, .utf8(member.key)), TLVElement(1, .utf8(value))]))
+        }
+        endpoint.clusters[FixedLabel.id, default: ClusterConfiguration()].attributes[FixedLabel.Attributes.labelList] = .array(list)
     }
 
     private static func deviceType(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> DeviceTypeID? {

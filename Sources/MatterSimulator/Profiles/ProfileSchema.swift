@@ -79,6 +79,10 @@ public enum ProfileSchema {
         object(
             [
                 "id": number("1 when absent", 1...0xFFFE),
+                "labels": [
+                    "type": "object", "additionalProperties": ["type": "string", "maxLength": 16],
+                    "description": "what the maker has put on: the list of Fixed Label",
+                ],
                 "repeat": number("how many endpoints like this one, numbered from its id on", 1...1000),
                 "parent": number("the endpoint that this one belongs to", 1...0xFFFE),
                 "deviceTypes": ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/deviceType"]],

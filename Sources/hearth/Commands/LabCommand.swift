@@ -64,7 +64,7 @@ let labCommand = Command(
 
 extension Lab {
     fileprivate func start(_ members: [SimulatorProfiles.Member], _ path: String, _ pairs: Bool) async throws {
-        for member in members { _ = try await simulator.add(member.profile, name: member.name) }
+        for member in members { _ = try await simulator.add(member.profile, name: member.name, room: member.room) }
         try await simulator.advertised()
         if pairs {
             for device in try await simulator.allDevices() where !device.isPaired {

@@ -1,4 +1,5 @@
 import CommandLineKit
+import MatterModel
 import HearthIO
 import MatterController
 
@@ -36,7 +37,7 @@ let pairCommand = Command(
             guard case .paired(let device) = result else { return }
             progress.finish()
             if arguments.flag("json") { return terminal.line(result.json.text()) }
-            let types = device.endpoints.flatMap(\.deviceTypes).filter { $0 != 0x16 }.map(\.title).joined(separator: ", ")
+            let types = DeviceTypeID.summary(device.endpoints.flatMap(\.deviceTypes).filter { $0 != 0x16 })
             terminal.line("\(TextWidth.harmless(device.name)) is paired: node \(device.nodeID)" + (types.isEmpty ? "" : ", \(types)"))
         }
     })

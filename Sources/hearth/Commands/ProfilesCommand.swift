@@ -54,7 +54,7 @@ private struct ProfileCheck {
         (file, name) = (reference, last.hasSuffix(".yaml") ? String(last.dropLast(5)) : last)
         do throws(ProfileErrors) {
             let profile = try library.profile(reference)
-            what = Self.summary(profile)
+            what = DeviceTypeID.summary(profile.endpoints.flatMap(\.deviceTypes))
             file = profile.source ?? file
         } catch {
             // A fleet is no profile. What is wrong with the document as a whole says that it is no fleet either.
@@ -66,19 +66,6 @@ private struct ProfileCheck {
                 faults = asFleet.errors.contains { $0.path.isEmpty } ? error.errors : asFleet.errors
             }
         }
-    }
-
-    /// Each device type once, with how many of it when there are several.
-    private static func summary(_ profile: DeviceProfile) -> String {
-        var counted: [(title: String, count: Int)] = []
-        for title in profile.endpoints.flatMap(\.deviceTypes).map(\.title) {
-            if let index = counted.firstIndex(where: { $0.title == title }) {
-                counted[index].count += 1
-            } else {
-                counted.append((title, 1))
-            }
-        }
-        return counted.map { $0.count == 1 ? $0.title : "\($0.count) × \($0.title)" }.joined(separator: ", ")
     }
 
     var json: JSONValue {

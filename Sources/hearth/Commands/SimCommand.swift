@@ -45,13 +45,14 @@ private let simDevices = Command(
         if arguments.flag("json") { return terminal.line(answer.text()) }
         var table = Table([
             Table.Column("NAME", minimumWidth: 8), Table.Column("PROFILE", minimumWidth: 8), Table.Column("PORT", alignsRight: true),
-            Table.Column("SETUP CODE"), Table.Column("STATE"),
+            Table.Column("SETUP CODE"), Table.Column("STATE"), Table.Column("ROOM"),
         ])
         for device in answer["devices"]?.array ?? [] {
             let state = device["running"] == false ? "off" : device["paired"] == true ? "paired" : "not paired"
             table.add([
                 .init(device["device"]?.string ?? ""), .init(device["profile"]?.string ?? ""),
                 .init(device["port"]?.integer.map { String($0) } ?? ""), .init(device["setupCode"]?.string ?? ""), .init(state),
+                .init(device["room"]?.string ?? ""),
             ])
         }
         table.write(to: terminal)

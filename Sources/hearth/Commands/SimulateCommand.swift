@@ -68,6 +68,8 @@ enum SimulatorProfiles {
         var profile: DeviceProfile
         /// Nil gives it its profile's name, with a number when that is taken.
         var name: String?
+        /// Where a fleet says that it is.
+        var room: String?
     }
 
     /// Every device that can be launched. Mistakes in files are told and leave out only what they are in.
@@ -91,7 +93,7 @@ enum SimulatorProfiles {
                 // Copies of a fleet are numbered as a whole; the first keeps the names.
                 for copy in 0..<count {
                     members += fleet.members.map {
-                        Member(profile: $0.profile, name: copy == 0 ? $0.name : "\($0.name)-\(copy + 1)")
+                        Member(profile: $0.profile, name: copy == 0 ? $0.name : "\($0.name)-\(copy + 1)", room: $0.room)
                     }
                 }
             } catch {
@@ -212,7 +214,7 @@ struct Simulation: Sendable {
             if stop.code != nil { return [] }
             do {
                 let port = try base.map { try self.port($0, index) } ?? 0
-                _ = try await simulator.add(member.profile, name: member.name, port: port)
+                _ = try await simulator.add(member.profile, name: member.name, room: member.room, port: port)
                 started += 1
             } catch let error as SimulatorError {
                 terminal.note("\(error) (left out)")

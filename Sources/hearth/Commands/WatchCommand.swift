@@ -59,6 +59,8 @@ private final class Watcher: Sendable {
     private let isJSON: Bool
     private let stop: StopSignal
     private let remaining: Locked<UInt64?>
+    /// What was shown last of each attribute: after an outage all values come again, and only what is different is news.
+    private let shown = Locked<[String: String]>([:])
 
     init(_ terminal: Terminal, _ device: String, _ arguments: ParsedArguments, _ stop: StopSignal) {
         (self.terminal, self.device, self.stop) = (terminal, device, stop)
@@ -101,7 +103,13 @@ private final class Watcher: Sendable {
     }
 
     func print(_ attributes: [AttributeReport], _ events: [EventReport]) {
-        for report in attributes { print(ReportText.line(report), sign: "=") }
+        for report in attributes {
+            let line = ReportText.line(report)
+            let isNews = shown.withLock {
+                $0.updateValue(line.value, forKey: "\(line.endpoint) \(line.cluster) \(line.element)") != line.value
+            }
+            if isNews { print(line, sign: "=") }
+        }
         for report in events { print(ReportText.line(report), sign: "!") }
         terminal.flush()
     }

@@ -43,6 +43,11 @@ enum DeviceArguments {
             let cluster = DataModel.cluster(named: String(context.word[..<dot]))
         {
             let start = context.word[...dot]
+            if kinds.contains(.writable), let equals = context.word.firstIndex(of: "="), dot < equals,
+                let attribute = cluster.attribute(named: String(context.word[context.word.index(after: dot)..<equals]))
+            {
+                return ValueText(attribute, in: cluster.id).words.map { Candidate(context.word[...equals] + $0) }
+            }
             return names(cluster, kinds).map {
                 Candidate(start + $0.text + (kinds.contains(.writable) ? "=" : ""), $0.explanation)
             }
@@ -86,4 +91,17 @@ enum DeviceArguments {
 extension DeviceTypeID {
     /// The name that people read.
     var title: String { DataModel.deviceType(id: self)?.title ?? description }
+
+    /// Each type once, with how many of it when there are several.
+    static func summary(_ types: [DeviceTypeID]) -> String {
+        var counted: [(title: String, count: Int)] = []
+        for title in types.map(\.title) {
+            if let index = counted.firstIndex(where: { $0.title == title }) {
+                counted[index].count += 1
+            } else {
+                counted.append((title, 1))
+            }
+        }
+        return counted.map { $0.count == 1 ? $0.title : "\($0.count) × \($0.title)" }.joined(separator: ", ")
+    }
 }
