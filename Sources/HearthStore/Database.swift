@@ -17,6 +17,8 @@ public final class Database {
     private var idle: [String: Statement] = [:]
     private var order: [String] = []
     private var depth = 0
+    /// How many transactions, or parts of one, have been undone: whoever remembers what one did looks at it.
+    private(set) var undone = 0
     private var lock: FolderLock?
     private var maintenance: Maintenance?
     private static let cachedStatements = 64
@@ -169,6 +171,7 @@ extension Database {
             return result
         } catch {
             depth = level
+            undone += 1
             // After some errors (a full disk) SQLite has undone everything by itself.
             if sqlite3_get_autocommit(connection.handle) == 0 {
                 try? connection.execute(level == 0 ? "ROLLBACK" : "ROLLBACK TO level\(level); RELEASE level\(level)")

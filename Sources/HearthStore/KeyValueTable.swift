@@ -1,5 +1,18 @@
-/// Blobs by namespace and key, in a table of its own. A node's persistent state is one namespace.
-public final class KeyValueTable {
+/// Blobs by namespace and key. A node's persistent state is one namespace.
+public protocol NamespacedTable {
+    /// Commits all of `batch` or none of it. The batch is not changed: after an error it can be committed again. Within
+    /// `Database.transaction` it becomes a part of that transaction. - Throws: `StoreError`.
+    func commit(_ batch: WriteBatch) throws
+    /// The value of one key; nil when there is none. - Throws: `StoreError`.
+    func value(_ namespace: String, _ key: String) throws -> [UInt8]?
+    /// All of a namespace, in the order of the keys' bytes. - Throws: `StoreError`.
+    func entries(_ namespace: String) throws -> [(key: String, value: [UInt8])]
+    /// The namespaces that hold something, in the order of their bytes. - Throws: `StoreError`.
+    func namespaces() throws -> [String]
+}
+
+/// What one namespace keeps lies together.
+public final class KeyValueTable: NamespacedTable {
     private let database: Database
     private let upsert: Statement
     private let remove: Statement
@@ -7,14 +20,12 @@ public final class KeyValueTable {
     private let table: String
 
     /// The step that makes the table; `table` is a name of the program's, not of the user's.
-    /// - Parameter byKey: lets what namespaces keep under one key lie together, instead of what one namespace keeps: for a key that
-    ///   changes in many namespaces at a time. Reading or emptying a whole namespace then looks at the whole table.
-    public static func migration(_ name: String, table: String = "entries", byKey: Bool = false) -> Migration {
+    public static func migration(_ name: String, table: String = "entries") -> Migration {
         Migration(
             name,
             sql: """
                 CREATE TABLE "\(table)"(namespace TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
-                    PRIMARY KEY(\(byKey ? "key, namespace" : "namespace, key"))) STRICT, WITHOUT ROWID
+                    PRIMARY KEY(namespace, key)) STRICT, WITHOUT ROWID
                 """)
     }
 
@@ -31,8 +42,6 @@ public final class KeyValueTable {
         removeNamespace = try database.prepare("DELETE FROM \"\(table)\" WHERE namespace = ?")
     }
 
-    /// Commits all of `batch` or none of it. The batch is not changed: after an error it can be committed again. Within
-    /// `Database.transaction` it becomes a part of that transaction.
     public func commit(_ batch: WriteBatch) throws {
         guard !batch.isEmpty else { return }
         try database.transaction {
@@ -47,21 +56,18 @@ public final class KeyValueTable {
         }
     }
 
-    /// The value of one key; nil when there is none.
     public func value(_ namespace: String, _ key: String) throws -> [UInt8]? {
         try database.first("SELECT value FROM \"\(table)\" WHERE namespace = ? AND key = ?", namespace, key) { row in
             try row.blob(0)
         }
     }
 
-    /// All of a namespace, in the order of the keys' bytes.
     public func entries(_ namespace: String) throws -> [(key: String, value: [UInt8])] {
         try database.query("SELECT key, value FROM \"\(table)\" WHERE namespace = ? ORDER BY key", namespace) { row in
             (key: try row.text(0), value: try row.blob(1))
         }
     }
 
-    /// The namespaces that hold something, in the order of their bytes.
     public func namespaces() throws -> [String] {
         try database.query("SELECT DISTINCT namespace FROM \"\(table)\" ORDER BY namespace") { row in try row.text(0) }
     }

@@ -2,8 +2,22 @@ import HearthStore
 import Testing
 
 @Suite struct TableTests {
-    @Test func theLastWordOnAKeyCounts() throws {
-        let table = try KeyValueTable(try Database.inMemory(migrations: migrations))
+    private var allMigrations: [Migration] { migrations + [NumberedTable.migration("numbered", table: "numbered")] }
+
+    /// Both kinds keep the same promises.
+    enum Kind: CaseIterable {
+        case keyValue, numbered
+
+        func table(_ database: Database) throws -> any NamespacedTable {
+            switch self {
+            case .keyValue: try KeyValueTable(database)
+            case .numbered: try NumberedTable(database, table: "numbered")
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func theLastWordOnAKeyCounts(_ kind: Kind) throws {
+        let table = try kind.table(try Database.inMemory(migrations: allMigrations))
         var batch = WriteBatch()
         batch.put("lamp", "on", [1])
         batch.put("lamp", "level", [2])
@@ -24,8 +38,8 @@ import Testing
         #expect(try table.value("lamp", "on") == nil)
     }
 
-    @Test func aNamespaceIsEmptiedBeforeWhatIsPutLater() throws {
-        let table = try KeyValueTable(try Database.inMemory(migrations: migrations))
+    @Test(arguments: Kind.allCases) func aNamespaceIsEmptiedBeforeWhatIsPutLater(_ kind: Kind) throws {
+        let table = try kind.table(try Database.inMemory(migrations: allMigrations))
         var batch = WriteBatch()
         batch.put("lamp", "old", [1])
         batch.put("lock", "old", [2])
@@ -37,10 +51,10 @@ import Testing
         #expect(try table.namespaces() == ["lamp", "lock"])
     }
 
-    @Test func aBatchIsAPartOfALargerTransaction() throws {
+    @Test(arguments: Kind.allCases) func aBatchIsAPartOfALargerTransaction(_ kind: Kind) throws {
         struct Stop: Error {}
-        let database = try Database.inMemory(migrations: migrations)
-        let table = try KeyValueTable(database)
+        let database = try Database.inMemory(migrations: allMigrations)
+        let table = try kind.table(database)
         var batch = WriteBatch()
         batch.put("lamp", "on", [1])
         #expect(throws: Stop.self) {
@@ -50,10 +64,39 @@ import Testing
             }
         }
         #expect(try table.value("lamp", "on") == nil)
+        // The batch can be committed again, and nothing that the first attempt gave out is left.
+        var other = WriteBatch()
+        other.put("lock", "state", [2])
+        try table.commit(other)
+        try table.commit(batch)
+        #expect(try table.value("lamp", "on") == [1])
+        #expect(try table.value("lock", "state") == [2])
+        #expect(try table.value("lock", "on") == nil)
+        #expect(try table.value("lamp", "state") == nil)
+        #expect(try table.namespaces() == ["lamp", "lock"])
+    }
+
+    @Test(arguments: Kind.allCases) func aTableGoesOnWhereAnotherEnded(_ kind: Kind) throws {
+        let database = try Database.inMemory(migrations: allMigrations)
+        var batch = WriteBatch()
+        for number in 0..<300 { batch.put("device \(number % 30)", "attribute \(number / 30)", [UInt8(number % 256)]) }
+        try kind.table(database).commit(batch)
+        let table = try kind.table(database)
+        for number in 0..<300 {
+            #expect(try table.value("device \(number % 30)", "attribute \(number / 30)") == [UInt8(number % 256)])
+        }
+        batch.removeAll()
+        batch.deleteAll("device 7")
+        batch.put("new device", "attribute 3", [])
+        try table.commit(batch)
+        #expect(try table.entries("device 7").isEmpty)
+        #expect(try table.entries("device 8").map(\.key) == (0..<10).map { "attribute \($0)" })
+        #expect(try table.value("new device", "attribute 3") == [])
+        #expect(try table.namespaces().count == 30)
     }
 
     @Test func numbersAreGivenOutOnce() throws {
-        let sequences = SequenceTable(try Database.inMemory(migrations: migrations))
+        let sequences = SequenceTable(try Database.inMemory(migrations: allMigrations))
         #expect(try sequences.reserve("node") == 1..<2)
         #expect(try sequences.reserve("node", count: 10) == 2..<12)
         #expect(try sequences.reserve("event", count: 5, startingAt: 100) == 100..<105)

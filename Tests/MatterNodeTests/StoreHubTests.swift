@@ -79,16 +79,19 @@ import Testing
         }
     }
 
-    /// Attributes have moved to a table of their own.
-    @Test func aStoreOfTheFirstSchemaIsBroughtUp() async throws {
+    /// Attributes have moved to a table of their own, and then to one with numbers.
+    @Test(arguments: [1, 3]) func aStoreOfAnOlderSchemaIsBroughtUp(_ version: Int) async throws {
         let folder = Folder()
         let path = folder.path
         try await onTimeline { timeline in
             let database = try Database(
-                path: path + "/simulator.sqlite", applicationID: StoreHub.applicationID, migrations: [StoreHub.migrations[0]],
+                path: path + "/simulator.sqlite", applicationID: StoreHub.applicationID, migrations: Array(StoreHub.migrations[..<version]),
                 options: StoreOptions(access: .exclusive(holder: "test")))
             var batch = WriteBatch()
+            let attributes = try KeyValueTable(database, table: version == 1 ? "entries" : "attributes")
             batch.put("lamp", "attribute/1/6/0", [9])
+            try attributes.commit(batch)
+            batch.removeAll()
             batch.put("lamp", "birth", [8])
             try KeyValueTable(database).commit(batch)
             database.close()

@@ -11,7 +11,9 @@ extension InteractionServer {
         let node = node
         guard isWellFormed(request, node) else { return refuse(exchange, .invalidAction) }
         let context = InteractionContext(peer: session.context, isTimed: deadline != nil, session: session)
-        let answers = request.commands.flatMap { invoke($0, node, context) }
+        var answers: [CommandAnswer] = []
+        answers.reserveCapacity(request.commands.count)
+        for command in request.commands { invoke(command, node, context, &answers) }
         // Only a request for a status may go without an answer; a response command is always sent (Matter Core, 8.8.3.2).
         if request.suppressesResponse, answers.allSatisfy({ if case .status = $0.outcome { true } else { false } }) {
             return finishSilently(exchange, context)
@@ -58,15 +60,17 @@ extension InteractionServer {
         answer(exchange, .invokeResponse, payload, context, closing: false) { turn.begin() }
     }
 
-    private func invoke(_ command: CommandData, _ node: any NodeServer, _ context: InteractionContext) -> [CommandAnswer] {
-        guard let clusterID = command.path.cluster, let commandID = command.path.command else { return [] }
-        if let path = command.path.concrete { return [invoke(command, at: path, node, context)] }
+    private func invoke(
+        _ command: CommandData, _ node: any NodeServer, _ context: InteractionContext, _ answers: inout [CommandAnswer]
+    ) {
+        guard let clusterID = command.path.cluster, let commandID = command.path.command else { return }
+        if let path = command.path.concrete { return answers.append(invoke(command, at: path, node, context)) }
         // A wildcard endpoint: wherever the command exists and may be invoked; nothing is said of the rest.
-        return node.endpoints.compactMap { endpoint in
+        for endpoint in node.endpoints {
             guard let cluster = endpoint.cluster(clusterID), let definition = cluster.command(commandID),
                 node.allows(definition.invokePrivilege, on: clusterID, at: endpoint, for: context.peer)
-            else { return nil }
-            return invoke(command, at: CommandPath(endpoint.id, clusterID, commandID), node, context)
+            else { continue }
+            answers.append(invoke(command, at: CommandPath(endpoint.id, clusterID, commandID), node, context))
         }
     }
 

@@ -80,25 +80,30 @@ public final class InteractionServer {
     /// exchange's end) begins when it has been handed to the link. Only a fault can let one exchange's answer overtake another's.
     func answer(
         _ exchange: Exchange, _ opcode: InteractionOpcode, _ payload: [UInt8], _ context: InteractionContext,
-        closing: Bool = true,
-        sent: @escaping () -> Void = {}
+        closing: Bool = true, sent: (() -> Void)? = nil
     ) {
-        let send = { (isSent: Bool) in
-            if isSent { exchange.send(opcode.rawValue, payload) }
-            sent()
-            context.answered()
-            // Last: with room for another exchange the session may handle the next request at once.
-            if closing { exchange.close() }
-        }
+        // One closure and no other: the answers of many requests wait for one commit.
         gate { [self] in
             // A group has nobody who could be answered (Matter Core, 8.2.5.2).
-            if context.peer.authMode == .group { return send(false) }
-            switch hooks.beforeAnswer?(opcode, context) ?? .now {
-            case .now: send(true)
-            case .after(let delay): timeline.after(delay, origin: origin) { send(true) }
-            case .never: send(false)
+            let verdict = context.peer.authMode == .group ? .never : hooks.beforeAnswer?(opcode, context) ?? .now
+            switch verdict {
+            case .now: send(exchange, opcode, payload, context, closing, sent)
+            case .after(let delay):
+                timeline.after(delay, origin: origin) { [self] in send(exchange, opcode, payload, context, closing, sent) }
+            case .never: send(exchange, opcode, nil, context, closing, sent)
             }
         }
+    }
+
+    private func send(
+        _ exchange: Exchange, _ opcode: InteractionOpcode, _ payload: [UInt8]?, _ context: InteractionContext, _ closing: Bool,
+        _ sent: (() -> Void)?
+    ) {
+        if let payload { exchange.send(opcode.rawValue, payload) }
+        sent?()
+        context.answered()
+        // Last: with room for another exchange the session may handle the next request at once.
+        if closing { exchange.close() }
     }
 
     /// Bytes that a message's payload may have, its header taken off.

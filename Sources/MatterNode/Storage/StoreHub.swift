@@ -18,21 +18,24 @@ public final class StoreHub {
     public private(set) var trouble: StoreError?
 
     private let database: Database
-    /// Attributes change often and are small. In a table of their own those of many devices share a page, so that a commit for all of
-    /// them writes few; among certificates each device would have a page to itself. The same attribute of all devices lies together.
+    /// Attributes change often and are small. In a table of their own, where the same attribute of all devices lies together, a commit
+    /// for many devices writes few pages; among certificates each device would have a page to itself.
     private var attributes: Table
     /// Everything else.
     private var entries: Table
     private let timeline: Timeline
-    private var waiting: [() -> Void] = []
+    private var waiting: [Answer] = []
     private var isCommitPlanned = false
     private var retry: Token?
 
     private var backupTimer: Token?
     private var hourly: Token?
 
+    /// In a struct: an array of closures wraps each of them into another.
+    private struct Answer { let send: () -> Void }
+
     private struct Table {
-        let table: KeyValueTable
+        let table: any NamespacedTable
         /// What is not committed yet.
         var batch = WriteBatch()
     }
@@ -41,13 +44,29 @@ public final class StoreHub {
 
     /// Only ever appended to.
     static let migrations = [
-        KeyValueTable.migration("entries"), KeyValueTable.migration("attributes", table: "attributes", byKey: true),
+        KeyValueTable.migration("entries"),
+        Migration(
+            "attributes",
+            sql: """
+                CREATE TABLE attributes(namespace TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(key, namespace))
+                    STRICT, WITHOUT ROWID
+                """),
         Migration(
             "attributes-moved",
             sql: """
                 INSERT INTO attributes SELECT namespace, key, value FROM entries WHERE key GLOB 'attribute/*';
                 DELETE FROM entries WHERE key GLOB 'attribute/*';
                 """),
+        NumberedTable.migration("numbered-attributes", table: "numbered_attributes"),
+        Migration("attributes-numbered") { database in
+            var batch = WriteBatch()
+            try database.forEach("SELECT namespace, key, value FROM attributes ORDER BY key, namespace") { row in
+                batch.put(try row.text(0), try row.text(1), try row.blob(2))
+                return true
+            }
+            try NumberedTable(database, table: "numbered_attributes").commit(batch)
+            try database.execute("DROP TABLE attributes")
+        },
     ]
 
     /// How long a store that refuses is left alone.
@@ -72,7 +91,7 @@ public final class StoreHub {
     init(_ database: Database, timeline: Timeline) throws {
         (self.database, self.timeline) = (database, timeline)
         entries = Table(table: try KeyValueTable(database))
-        attributes = Table(table: try KeyValueTable(database, table: "attributes"))
+        attributes = Table(table: try NumberedTable(database, table: "numbered_attributes"))
         // An in-memory store needs none, and its home in virtual time no timers.
         if database.path != nil { planBackup() }
     }
@@ -82,7 +101,7 @@ public final class StoreHub {
 
     /// Runs `send` once everything that has been put so far is stored: at once when nothing is open.
     public func whenStored(_ send: @escaping () -> Void) {
-        if hasAllStored { send() } else { waiting.append(send) }
+        if hasAllStored { send() } else { waiting.append(Answer(send: send)) }
     }
 
     private var hasAllStored: Bool { attributes.batch.isEmpty && entries.batch.isEmpty }
@@ -228,7 +247,7 @@ public final class StoreHub {
     private func release() {
         let ready = waiting
         waiting = []
-        for send in ready { send() }
+        for answer in ready { answer.send() }
     }
 }
 
