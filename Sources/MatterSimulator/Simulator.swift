@@ -34,6 +34,8 @@ public actor Simulator {
         public var listenAddress: @Sendable (UInt16) -> TransportAddress = { .socket(SocketAddress(.any6, port: $0)) }
         /// Host name and addresses to advertise; nil leaves them to the discovery.
         public var advertisedHost: ServiceHost?
+        /// What sessions may cost each device.
+        public var sessionLimits = SessionLimits()
         /// Entries that the journal keeps.
         public var journalCapacity = 20_000
         /// Said to others who want the state folder.
@@ -71,7 +73,8 @@ public actor Simulator {
             }
             let services = try NodeServices(
                 timeline: timeline, transport: transport, discovery: discovery.discovery(), hub: hub,
-                advertisedHost: configuration.advertisedHost, listenAddress: configuration.listenAddress)
+                advertisedHost: configuration.advertisedHost, sessionLimits: configuration.sessionLimits,
+                listenAddress: configuration.listenAddress)
             return Simulator(services, configuration)
         }
     }

@@ -58,6 +58,55 @@ import Testing
         }
     }
 
+    /// Those who connect and say nothing cannot keep out who comes later. No limit of time runs out here but the test's own.
+    @Test func silentPeersGiveWayAtOnce() async throws {
+        var limits = TransportLimits()
+        (limits.unauthenticated, limits.patience, limits.handshake) = (4, .seconds(600), .seconds(600))
+        try await withTransport(limits: limits) { transport in
+            let fabric = try TestFabric()
+            let server = TestServer(transport)
+            let client = TestClient(transport)
+            let address = try await server.start(identities: [fabric.node(lamp)])
+            // In the midst of its handshake, and older than all the others.
+            let honest = try RawSocket(address)
+            honest.send(try await client.clientHello(as: fabric.node(1), to: lamp))
+            #expect(await eventually { await server.load.handshakes == 1 })
+            // One has said half of what it should.
+            let half = try RawSocket(address)
+            half.send([0x16, 0x03, 0x01, 0x02, 0x00, 0x01])
+            let silent = try (0..<40).map { _ in try RawSocket(address) }
+            #expect(try await client.connect(address, as: fabric.node(2), to: lamp, timeout: .seconds(600)).peer?.nodeID == lamp)
+            #expect(await server.load.handshakes == 1, "the one in mid-handshake keeps its place")
+            let ended = await server.failures
+            #expect(ended.count >= 39 && ended.allSatisfy { $0.message == "another takes the place of a peer that does nothing" })
+            #expect(await server.load.pausedAcceptors == 0)
+            for peer in silent + [half, honest] { peer.close() }
+            #expect(await eventually { await server.load == TransportLoad() })
+            await server.stop()
+        }
+    }
+
+    /// When everybody has sent a ClientHello the oldest that stands still goes, after its grace.
+    @Test func aHandshakeThatStandsStillGivesWay() async throws {
+        var limits = TransportLimits()
+        (limits.unauthenticated, limits.patience, limits.handshake) = (2, .milliseconds(100), .seconds(600))
+        try await withTransport(limits: limits) { transport in
+            let fabric = try TestFabric()
+            let server = TestServer(transport)
+            let client = TestClient(transport)
+            let address = try await server.start(identities: [fabric.node(lamp)])
+            let hello = try await client.clientHello(as: fabric.node(1), to: lamp)
+            let stalled = try (0..<2).map { _ in try RawSocket(address) }
+            for peer in stalled { peer.send(hello) }
+            #expect(await eventually { await server.load.handshakes == 2 })
+            _ = try await client.connect(address, as: fabric.node(2), to: lamp, timeout: .seconds(600))
+            #expect(await server.failures.map(\.code) == [.timedOut])
+            for peer in stalled { peer.close() }
+            #expect(await eventually { await server.load == TransportLoad() })
+            await server.stop()
+        }
+    }
+
     @Test func aSecondPairingIsToldToWait() async throws {
         try await withTransport { transport in
             let server = TestServer(transport)

@@ -13,20 +13,15 @@ struct AddressResolver {
     /// How a discovered address is reached: over TCP, or in the memory of a test.
     let route: @Sendable (SocketAddress) -> TransportAddress
 
-    /// The addresses of an operational node; the ones known from before when discovery finds nothing.
+    /// Looks for an operational node until it is found, cancelled, or `limit` has passed. `done` is called once, with no addresses when
+    /// nothing was found, unless the search is cancelled; not from within this call.
+    /// - Returns: nil when there is no discovery.
     func operational(
-        _ fabric: FabricIdentity, _ node: NodeID, known: [TransportAddress], within limit: Duration
-    ) async -> [TransportAddress] {
-        guard discovery.backEnd != .off else { return known }
-        let service = OperationalService(compressedFabric: fabric.compressedID, node: node)
-        let found = await first(within: limit) { event in
-            discovery.browser.resolve(service.name, timeout: nil, event)
-        } accept: { _ in
-            true
-        }
-        guard let found else { return known }
-        let addresses = transport(found)
-        return addresses + known.filter { !addresses.contains($0) }
+        _ fabric: FabricIdentity, _ node: NodeID, within limit: Duration, done: @escaping ([TransportAddress]) -> Void
+    ) -> OperationalSearch? {
+        guard discovery.backEnd != .off else { return nil }
+        let name = OperationalService(compressedFabric: fabric.compressedID, node: node).name
+        return OperationalSearch(self, name, within: limit, done: done)
     }
 
     /// A device that waits to be paired and has the discriminator, unless its instance was tried before.
@@ -75,5 +70,40 @@ struct AddressResolver {
             }
             timer = timeline.after(limit, origin: origin) { finish(nil) }
         }
+    }
+}
+
+/// A search for one operational node.
+final class OperationalSearch {
+    private let timeline: Timeline
+    private var running: (any ServiceSearch)?
+    private var timer: Token?
+    private var done: (([TransportAddress]) -> Void)?
+
+    init(_ resolver: AddressResolver, _ name: ServiceName, within limit: Duration, done: @escaping ([TransportAddress]) -> Void) {
+        (timeline, self.done) = (resolver.timeline, done)
+        running = resolver.discovery.browser.resolve(name, timeout: nil) { [weak self] event in
+            switch event {
+            case .found(let service), .updated(let service): if !service.addresses.isEmpty { self?.finish(resolver.transport(service)) }
+            case .failed: self?.finish([])
+            case .lost: break
+            }
+        }
+        timer = timeline.after(limit, origin: resolver.origin) { [weak self] in self?.finish([]) }
+    }
+
+    func cancel() {
+        done = nil
+        finish([])
+    }
+
+    private func finish(_ addresses: [TransportAddress]) {
+        running?.cancel()
+        running = nil
+        if let timer { timeline.cancel(timer) }
+        timer = nil
+        let done = done
+        self.done = nil
+        done?(addresses)
     }
 }

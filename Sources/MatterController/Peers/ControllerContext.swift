@@ -36,10 +36,14 @@ final class ControllerContext {
 
 /// How patient a controller is. Model time unless said otherwise.
 public struct ControllerSettings: Sendable {
-    /// How long discovery may look for a device.
+    /// How long discovery may look for a device that waits to be paired.
     public var discovery: Duration = .seconds(10)
     /// How long it may look for another device with the same discriminator when the first was not the one.
     public var furtherDiscovery: Duration = .seconds(1)
+    /// How long discovery may look for a paired device: mDNS asks at once and after 1 and 3 s.
+    public var operationalDiscovery: Duration = .seconds(5)
+    /// How long a device's last address is tried alone before discovery is asked as well.
+    public var headStart: Duration = .milliseconds(250)
     /// How long an answer may take.
     public var answer: Duration = .seconds(10)
     /// The first and the longest wait before a lost subscription is tried again.

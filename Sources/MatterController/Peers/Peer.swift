@@ -63,49 +63,29 @@ final class Peer {
 
     private func connect() async throws {
         isStranger = false
-        // Where it was last is nearly always where it is: discovery is asked when that fails.
-        var failure: TLSError?
-        if !addresses.isEmpty {
-            do throws(TLSError) { return try await dial(addresses) } catch { failure = error }
+        let search = PeerSearch(context, nodeID, known: addresses)
+        let result: Result<[TransportAddress], ControllerError> = await withCheckedContinuation { continuation in
+            search.start { [self] outcome, failure in
+                guard let outcome else {
+                    isStranger = failure?.isStranger ?? false
+                    let message = "\(name) \(failure?.message ?? "cannot be reached"). Is it running, and on this network?"
+                    return continuation.resume(returning: .failure(ControllerError(.unreachable, message)))
+                }
+                // Here and not after the wait: what the device sends at once must find somebody.
+                do throws(TLSError) {
+                    let connection = outcome.connection
+                    adopt(try Session(link: connection, context: connection.sessionContext()))
+                    continuation.resume(returning: .success(outcome.addresses))
+                } catch {
+                    continuation.resume(returning: .failure(ControllerError(.unreachable, "\(name) went away at once: \(error)")))
+                }
+            }
         }
-        let found = await context.resolver.operational(
-            context.home.authority.fabric, nodeID, known: [], within: context.settings.discovery)
-        guard !found.isEmpty else {
-            isStranger = failure?.alert == .unrecognizedName
-            let reason = failure.map { "at its last address: \($0)" } ?? "and it was not found on the network"
-            throw ControllerError(.unreachable, "\(name) cannot be reached, \(reason). Is it running, and on this network?")
-        }
-        do throws(TLSError) {
-            try await dial(found)
-        } catch {
-            throw ControllerError(.unreachable, "\(name) was found at \(found[0]) but took no connection: \(error)")
-        }
+        let found = try result.get()
         if found != addresses {
             addresses = found
             onAddresses?(found)
         }
-    }
-
-    private func dial(_ addresses: [TransportAddress]) async throws(TLSError) {
-        let result: Result<Void, TLSError> = await withCheckedContinuation { continuation in
-            context.transport.dial(
-                addresses, as: context.home.identity, node: nodeID, tickets: context.tickets, name: "\(context.name)-\(nodeID)",
-                wallTime: { [context] in context.wallSeconds }
-            ) { [weak self] result in
-                switch result {
-                case .success(let connection):
-                    do throws(TLSError) {
-                        let session = try Session(link: connection, context: connection.sessionContext())
-                        self?.adopt(session)
-                        continuation.resume(returning: .success(()))
-                    } catch {
-                        continuation.resume(returning: .failure(error))
-                    }
-                case .failure(let error): continuation.resume(returning: .failure(error))
-                }
-            }
-        }
-        try result.get()
     }
 
     /// Takes over a session that was made elsewhere: by a pairing, or by the device itself.

@@ -25,6 +25,9 @@ public final class InteractionServer {
     public var gate: (_ send: @escaping () -> Void) -> Void = { $0() }
     public private(set) var subscriptions: [Subscription] = []
 
+    /// Exchanges that were handled, of all sessions: tells which session was used last. Wraps around.
+    public private(set) var exchanges: UInt32 = 0
+
     let timeline: Timeline
     let origin: Timeline.Origin
     let limits: Limits
@@ -41,6 +44,7 @@ public final class InteractionServer {
 
     /// Handles the first message of an exchange of the interaction model.
     public func accept(_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer, in session: Session) {
+        exchanges &+= 1
         // A timed request is followed by another message; everything else ends with its answer.
         handle(exchange, opcode, payload, session, timed: nil)
     }

@@ -62,6 +62,7 @@ public final class NodeHost: DeviceHost {
             node.commissioning.fabrics.validationTime(wall: node.environment.wall)
         }
         acceptor?.choose = { [weak self] in self?.choose($0) ?? .refuse(.internalError) }
+        acceptor?.busy = { [weak self] in self?.busy($0) }
         acceptor?.onOpen = { [weak self] in self?.opened($0) }
         port = acceptor?.address.port ?? 0
         advertising.onFailure = { [weak self] in self?.onAdvertisingFailure($0) }
@@ -126,6 +127,35 @@ public final class NodeHost: DeviceHost {
         }
     }
 
+    /// How long a newcomer of a fabric has to wait when the fabric's places are all taken for good, or nil. Who is at the other end is known.
+    private func busy(_ connection: TLSConnection) -> Duration? {
+        guard let fabric = connection.identity?.fabricIndex, isFull(fabric), leastUsed(of: fabric) == nil else { return nil }
+        return services.sessionLimits.retryAfter
+    }
+
+    private func isFull(_ fabric: FabricIndex) -> Bool {
+        sessions.count(where: { $0.isCounted(in: fabric) }) >= services.sessionLimits.perFabric
+    }
+
+    /// The session of a fabric that has no subscription and has been unused longest, one in the midst of a request only for want of others.
+    private func leastUsed(of fabric: FabricIndex) -> HostedSession? {
+        let last = interactions.exchanges
+        return sessions.filter { $0.isCounted(in: fabric) && !$0.hasSubscription }.max { one, other in
+            if one.isBusy != other.isBusy { return one.isBusy }
+            return last &- one.lastUse < last &- other.lastUse
+        }
+    }
+
+    /// Ends the sessions that nobody has used for `SessionLimits.idle`. Called ten times in that span. - Returns: whether there are
+    /// others that may become idle.
+    func endIdleSessions() -> Bool {
+        var isAnyLeft = false
+        for session in sessions where session.isOutside {
+            if session.isIdle() { session.end() } else { isAnyLeft = true }
+        }
+        return isAnyLeft && !isStopped
+    }
+
     private func opened(_ connection: TLSConnection) {
         do {
             let context = try connection.sessionContext()
@@ -133,6 +163,15 @@ public final class NodeHost: DeviceHost {
             lastSession += 1
             let link = InterceptedLink(connection, timeline: services.timeline, origin: node.environment.origin)
             let hosted = HostedSession(link, link, context: context, isPairing: isPairing, number: lastSession, host: self)
+            if !isPairing {
+                let fabric = FabricIndex(context.fabricIndex)
+                if isFull(fabric) {
+                    // `busy` has let it in, but others may have come since.
+                    guard let leastUsed = leastUsed(of: fabric) else { return connection.close() }
+                    leastUsed.end()
+                }
+                hosted.isOutside = connection.isFromOutside
+            }
             if let judge = interceptions.sessionOpened, !judge(hosted.facts) {
                 return connection.abort(LinkError(.closedHere, "a fault refused the session"))
             }
@@ -146,6 +185,7 @@ public final class NodeHost: DeviceHost {
                     binding: connection.pairingBinding(), intercept: interceptions.pairing, onProven: { connection.pairingCompleted() })
             }
             sessions.append(hosted)
+            if hosted.isOutside { services.idleSweep.watch(self, in: services) }
         } catch {
             connection.abort(LinkError(.closedHere, "\(error)"))
         }
@@ -200,6 +240,14 @@ public final class NodeHost: DeviceHost {
 final class HostedSession {
     let session: Session
     let isPairing: Bool
+    /// The peer is another process, and may leave without a word.
+    var isOutside = false
+    /// It was told to end; the peer's end may take a moment.
+    private var isEnding = false
+    private var wasUsed = true
+    private var unusedSweeps: UInt8 = 0
+    /// `InteractionServer.exchanges` when the peer began its last one.
+    private(set) var lastUse: UInt32
     let number: UInt64
     var pairing: PairingServer?
     private weak var host: NodeHost?
@@ -212,6 +260,7 @@ final class HostedSession {
     ) {
         (self.isPairing, self.number, self.host, self.intercepted) = (isPairing, number, host, intercepted)
         interactions = host.interactions
+        lastUse = host.interactions.exchanges
         session = Session(link: link, context: context)
         watchFrames()
         // Not weak, which would slow down every use of this object: the deinit takes them back.
@@ -237,9 +286,33 @@ final class HostedSession {
             fabricIndex: context.fabricIndex, nodeID: context.peerNodeID, isPairing: isPairing, session: number)
     }
 
+    // MARK: How much it is used
+
+    /// Whether it takes one of the places of a fabric. A link that is no connection takes none.
+    func isCounted(in fabric: FabricIndex) -> Bool {
+        !isPairing && !isEnding && intercepted != nil && session.context.fabricIndex == fabric.rawValue
+    }
+
+    var hasSubscription: Bool { interactions.subscriptions.contains { $0.session === session } }
+    var isBusy: Bool { session.openExchanges > 0 }
+
+    /// Whether it has gone unused for so many calls of this.
+    func isIdle() -> Bool {
+        if wasUsed || isBusy || hasSubscription { (wasUsed, unusedSweeps) = (false, 0) } else { unusedSweeps += 1 }
+        return unusedSweeps >= SessionLimits.idleSweeps
+    }
+
+    func end() {
+        guard !isEnding else { return }
+        isEnding = true
+        session.close()
+    }
+
     private func accept(_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer) {
         switch exchange.protocolID {
         case .interactionModel where session.context.authMode != nil:
+            wasUsed = true
+            lastUse = interactions.exchanges
             interactions.accept(exchange, opcode, payload, in: session)
         case .secureChannel where session.context.authMode == nil:
             if let pairing { pairing.accept(exchange, opcode, payload) } else { exchange.close() }

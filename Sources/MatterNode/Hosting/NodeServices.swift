@@ -15,6 +15,10 @@ public final class NodeServices {
     /// Host name and addresses to advertise; nil leaves them to the discovery.
     public let advertisedHost: ServiceHost?
 
+    /// What sessions may cost each node.
+    public let sessionLimits: SessionLimits
+    let idleSweep = IdleSweep()
+
     private var pairingIdentity: PairingIdentity?
     private var trustStores: [[UInt8]: WeakTrust] = [:]
 
@@ -22,9 +26,10 @@ public final class NodeServices {
 
     public init(
         timeline: Timeline, transport: TLSTransport, discovery: Discovery, hub: StoreHub, advertisedHost: ServiceHost? = nil,
-        listenAddress: @escaping (UInt16) -> TransportAddress
+        sessionLimits: SessionLimits = SessionLimits(), listenAddress: @escaping (UInt16) -> TransportAddress
     ) {
         (self.timeline, self.transport, self.discovery, self.hub) = (timeline, transport, discovery, hub)
+        self.sessionLimits = sessionLimits
         (self.advertisedHost, self.listenAddress) = (advertisedHost, listenAddress)
     }
 

@@ -34,6 +34,31 @@ final class AdmissionControl {
 
     var hasRoom: Bool { unauthenticated.count < limits.unauthenticated }
 
+    /// Whether another stranger may be let in. When all places are taken, `makeRoom` must follow.
+    var mayAccept: Bool { hasRoom || leastDeserving() != nil }
+
+    /// When all places are taken the one that has kept its place longest without a whole ClientHello gives it up, so that those who say
+    /// nothing cannot keep out those who do; failing that, the oldest whose handshake has stood still for longer than
+    /// `TransportLimits.patience`.
+    func makeRoom() {
+        if hasRoom { return }
+        leastDeserving()?.finish(TLSError(.timedOut, "another takes the place of a peer that does nothing"))
+    }
+
+    private func leastDeserving() -> TLSConnection? {
+        let now = EventLoop.now()
+        var stalled: TLSConnection?
+        for id in order {
+            // Whoever waits for us has done its part.
+            guard let connection = unauthenticated[id], connection.phase == .handshaking, !connection.isWaitingForTurn else { continue }
+            if !connection.hasGreeted { return connection }
+            if stalled == nil, now - min(now, connection.lastProgress) > patience { stalled = connection }
+        }
+        return stalled
+    }
+
+    private var patience: UInt64 { UInt64(max(0, limits.patience.wholeNanoseconds)) }
+
     func accepted(_ connection: TLSConnection) {
         let id = ObjectIdentifier(connection)
         unauthenticated[id] = connection
@@ -126,7 +151,6 @@ final class AdmissionControl {
         guard !pausedAcceptors.isEmpty || !slotQueue.isEmpty else { return }
         scheduleSweep()
         let now = EventLoop.now()
-        let patience = UInt64(max(0, limits.patience.wholeNanoseconds))
         for connection in order.compactMap({ unauthenticated[$0] }) where now - min(now, connection.lastProgress) > patience {
             let isHandshaking = handshakes.contains(ObjectIdentifier(connection))
             guard isHandshaking ? !slotQueue.isEmpty : connection.isSilent && !pausedAcceptors.isEmpty else { continue }

@@ -8,7 +8,7 @@ public enum Frame {
     /// SESSION_ESTABLISHMENT_SUCCESS (Matter Core, 4.11.1.4), on exchange 0.
     static let established: [UInt8] = statusReport(general: 0, code: 0)
 
-    /// The acceptor's first frame when it is pairing with somebody else: general code BUSY (8), protocol code BUSY (4) and the
+    /// The acceptor's first frame when it is pairing with somebody else, or has no place for another session: general code BUSY (8), protocol code BUSY (4) and the
     /// least time to wait in milliseconds (Matter Core, 4.11.1.5).
     static func busy(retryAfter: Duration) -> [UInt8] {
         let milliseconds = retryAfter / .milliseconds(1)

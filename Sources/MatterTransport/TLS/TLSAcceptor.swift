@@ -19,6 +19,9 @@ public final class TLSAcceptor: LoopHandler {
 
     /// Decides on each ClientHello.
     public var choose: (ClientHello) -> TLSChoice = { _ in .refuse(.unrecognizedName) }
+    /// Who is at the other end of an operational connection is known: nil to let it in, or how long it has to wait, at most 65 s. It is
+    /// told BUSY then instead of 'session established'.
+    public var busy: (TLSConnection) -> Duration? = { _ in nil }
     /// A session is established: set its `onMessage` and `onClose` here.
     public var onOpen: (TLSConnection) -> Void = { _ in }
     /// A connection ended before it was established; for diagnostics.
@@ -55,12 +58,13 @@ public final class TLSAcceptor: LoopHandler {
 
     public func ready(_ events: ReadyEvents) {
         for _ in 0..<Self.acceptsPerTurn where fd >= 0 && !isPaused {
-            guard transport.admission.hasRoom else {
+            guard transport.admission.mayAccept else {
                 pause()
                 return transport.admission.waitForRoom(self)
             }
             do {
                 guard let accepted = try Socket.accept(fd) else { return }
+                transport.admission.makeRoom()
                 serve(socket: accepted)
             } catch {
                 // Out of descriptors or memory: the listener stays readable, so pause instead of spinning.
@@ -141,7 +145,7 @@ public final class TLSAcceptor: LoopHandler {
         isClosed = true
         closeSocket()
         // Nobody is to be told of anything any more, and the node that set these also holds this.
-        (choose, onOpen, onRefused) = ({ _ in .refuse(.internalError) }, { _ in }, { _, _ in })
+        (choose, busy, onOpen, onRefused) = ({ _ in .refuse(.internalError) }, { _ in nil }, { _ in }, { _, _ in })
     }
 
     private func closeSocket() {

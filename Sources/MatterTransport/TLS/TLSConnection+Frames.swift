@@ -143,7 +143,8 @@ extension TLSConnection {
     /// Dialler: the acceptor's first frame.
     private func establish(_ message: UnsafeRawBufferPointer) {
         if let delay = Frame.busyDelay(message) {
-            return finish(TLSError(.busy, "the device is pairing with somebody else; try again in \(delay)"))
+            let why = mode == .pairing ? "is pairing with somebody else" : "has as many sessions of this home as it can serve"
+            return finish(TLSError(.busy, "the device \(why); try again in \(delay)"))
         }
         guard message.elementsEqual(Frame.established) else {
             return finish(TLSError(.protocolViolation, "the first frame is not 'session established'"))

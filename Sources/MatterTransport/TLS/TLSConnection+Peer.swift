@@ -32,6 +32,7 @@ extension TLSConnection {
     /// Acceptor, with a whole ClientHello: whether the handshake may go on now. Links in memory are not limited.
     func mayBegin() -> Bool {
         guard let stream, !stream.isOrdered else { return true }
+        hasGreeted = true
         return transport.admission.takeSlot(self)
     }
 

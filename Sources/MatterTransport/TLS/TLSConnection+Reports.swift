@@ -39,6 +39,9 @@ extension TLSConnection {
         while !deferred.isEmpty { tell(deferred.removeFirst()) }
     }
 
+    /// Whether the peer may be in another process: the two ends are connected neither in memory nor, in virtual time, with each other.
+    public var isFromOutside: Bool { stream?.isOrdered == false && pair == nil }
+
     /// After a pause: an entry for each that waits.
     func scheduleReports() {
         for _ in deferred { transport.timeline.after(.zero, origin: origin, phase: .delivery) { self.runReport() } }

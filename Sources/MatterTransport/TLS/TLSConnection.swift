@@ -65,6 +65,10 @@ public final class TLSConnection: MessageLink, ByteStreamUser {
     var pair: InsidePair?
     var origins: LinkOrigins
     var isPaused = false
+    /// Acceptor: a whole ClientHello has come.
+    var hasGreeted = false
+    /// The next step of the handshake is ours, and has to wait for others.
+    private(set) var isWaitingForTurn = false
     /// The user has been told of this connection.
     var wasReported = false
     var hasSentEnd = false
@@ -146,7 +150,7 @@ public final class TLSConnection: MessageLink, ByteStreamUser {
     /// The origin of what arrives here.
     var origin: Timeline.Origin { isAcceptorEnd ? origins.toAcceptor : origins.toDialler }
 
-    /// No ClientHello has come yet.
+    /// No ClientHello has been answered yet.
     var isSilent: Bool { mode == nil }
 
     // MARK: Events
@@ -176,10 +180,14 @@ public final class TLSConnection: MessageLink, ByteStreamUser {
     // MARK: Handshake
 
     /// Waits for its turn; woken by `handshake`.
-    func waitsForTurn() { stream?.watch(readable: false, writable: false) }
+    func waitsForTurn() {
+        isWaitingForTurn = true
+        stream?.watch(readable: false, writable: false)
+    }
 
     func handshake() {
         guard phase == .handshaking else { return }
+        isWaitingForTurn = false
         lastProgress = EventLoop.now()
         transport.registry.handshakeMoved()
         ERR_clear_error()
@@ -217,6 +225,10 @@ public final class TLSConnection: MessageLink, ByteStreamUser {
         if let busyDelay {
             write(framing: Frame.busy(retryAfter: busyDelay))
             return close(because: TLSError(.busy, "somebody else is pairing"))
+        }
+        if mode == .operational, case .acceptor(let acceptor) = role, let delay = acceptor.busy(self) {
+            write(framing: Frame.busy(retryAfter: delay))
+            return close(because: TLSError(.busy, "the fabric has no place left for another session"))
         }
         write(framing: Frame.established)
         guard phase == .open else { return }

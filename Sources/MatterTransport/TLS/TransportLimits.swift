@@ -1,6 +1,7 @@
 /// What a process lets its peers cost. All times are real, but those of links in memory, which are model time.
 public struct TransportLimits: Sendable {
-    /// Accepted connections whose peer has not shown yet who it is. Further ones wait in the kernel.
+    /// Accepted connections whose peer has not shown yet who it is. When there are so many and another comes, the
+    /// one that has been silent longest ends; further ones wait in the kernel when none is silent.
     public var unauthenticated = 256
     /// Handshakes that have begun to cost time. Further ones wait before their ClientHello is answered.
     public var handshakes = 64

@@ -118,6 +118,30 @@ def a_ClientHello_that_stops_in_the_middle(world):
         connection.sendall(bytes.fromhex("1603010200010001fc0303"))
 
 
+def is_open(connection):
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except ConnectionResetError:
+        return False
+
+
+@case
+def eight_hundred_connections_that_say_nothing(world):
+    silent = [world.tcp() for _ in range(800)]
+    try:
+        session = world.session()
+        # The newcomer did not wait for their end: the oldest have given way to it, and the youngest are still there.
+        equal([is_open(connection) for connection in silent[:500]], [False] * 500)
+        equal([is_open(connection) for connection in silent[-200:]], [True] * 200)
+        session.close()
+    finally:
+        for connection in silent:
+            connection.close()
+
+
 @case
 def TLS_1_2(world):
     context = client_context("hearth/1")
@@ -236,6 +260,18 @@ def more_requests_than_the_device_wants_at_once(world):
         session.send(exchange, READ, request)
     equal([session.receive_any()[:3] for _ in exchanges], [(False, exchange, REPORT) for exchange in exchanges])
     session.close()
+
+
+@case
+def more_sessions_than_a_fabric_may_have(world):
+    sessions = [world.session() for _ in range(70)]
+    # Those that were unused longest have been closed, and only those. The first six and perhaps more: other sessions may be open.
+    for session in sessions[:6]:
+        equal(ends(session.tls), "closed")
+    for session in sessions[-40:]:
+        equal(type(session.read((1, 6, 0))[0].value), bool)
+    for session in sessions[6:]:
+        session.close()
 
 
 @case
