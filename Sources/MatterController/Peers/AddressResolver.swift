@@ -58,6 +58,8 @@ struct AddressResolver {
                 guard !isDone else { return }
                 isDone = true
                 running?.cancel()
+                // The search holds this closure, which would hold the search.
+                running = nil
                 if let timer { timeline.cancel(timer) }
                 continuation.resume(returning: service)
             }

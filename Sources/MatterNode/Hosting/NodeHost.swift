@@ -244,7 +244,7 @@ final class HostedSession {
     var isOutside = false
     /// It was told to end; the peer's end may take a moment.
     private var isEnding = false
-    private var wasUsed = true
+    /// Sweeps since it was used. With its neighbours one word: a session is made thousands of times.
     private var unusedSweeps: UInt8 = 0
     /// `InteractionServer.exchanges` when the peer began its last one.
     private(set) var lastUse: UInt32
@@ -298,8 +298,9 @@ final class HostedSession {
 
     /// Whether it has gone unused for so many calls of this.
     func isIdle() -> Bool {
-        if wasUsed || isBusy || hasSubscription { (wasUsed, unusedSweeps) = (false, 0) } else { unusedSweeps += 1 }
-        return unusedSweeps >= SessionLimits.idleSweeps
+        if isBusy || hasSubscription { unusedSweeps = 0 } else { unusedSweeps = min(unusedSweeps, .max - 1) + 1 }
+        // The first may have come right after the use.
+        return unusedSweeps > SessionLimits.idleSweeps
     }
 
     func end() {
@@ -311,7 +312,7 @@ final class HostedSession {
     private func accept(_ exchange: Exchange, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer) {
         switch exchange.protocolID {
         case .interactionModel where session.context.authMode != nil:
-            wasUsed = true
+            unusedSweeps = 0
             lastUse = interactions.exchanges
             interactions.accept(exchange, opcode, payload, in: session)
         case .secureChannel where session.context.authMode == nil:
