@@ -29,7 +29,41 @@ import Testing
         ("PressureMeasurement", "MeasuredValue", .signed(1013), "101.3 kPa"),
         ("PowerSource", "BatPercentRemaining", .unsigned(191), "95.5 %"),
         ("ElectricalPowerMeasurement", "ActivePower", .signed(12_345), "12.345 W"),
-        ("LevelControl", "CurrentLevel", .unsigned(128), "128"),
+        ("LevelControl", "CurrentLevel", .unsigned(128), "128 (50 %)"), ("LevelControl", "CurrentLevel", .unsigned(0), "0 (0 %)"),
+        ("LevelControl", "OnLevel", .unsigned(1), "1 (0.4 %)"), ("LevelControl", "MaxLevel", .unsigned(253), "253 (99.6 %)"),
+        ("LevelControl", "StartUpCurrentLevel", .unsigned(254), "254 (100 %)"), ("LevelControl", "OnLevel", .null, "null"),
+        ("LevelControl", "DefaultMoveRate", .unsigned(50), "50 (20 %/s)"),
+        ("LevelControl", "CurrentFrequency", .unsigned(50), "50"),
+        ("ColorControl", "CurrentHue", .unsigned(127), "127 (180 °)"),
+        ("ColorControl", "EnhancedCurrentHue", .unsigned(0x4000), "16384 (90 °)"),
+        ("ColorControl", "CurrentSaturation", .unsigned(254), "254 (100 %)"),
+        ("ColorControl", "CurrentX", .unsigned(24_939), "24939 (0.3805)"),
+        ("ColorControl", "ColorTemperatureMireds", .unsigned(250), "250 (4000 K)"),
+        ("ColorControl", "ColorTempPhysicalMinMireds", .unsigned(0), "0"),
+        ("ColorControl", "RemainingTime", .unsigned(5), "0.5 s"), ("ColorControl", "ColorLoopTime", .unsigned(25), "25 s"),
+        ("ColorControl", "NumberOfPrimaries", .unsigned(3), "3"),
+        ("WindowCovering", "PhysicalClosedLimitLift", .unsigned(180), "180 cm"),
+        ("WindowCovering", "CurrentPositionTilt", .unsigned(455), "45.5 °"),
+        ("WindowCovering", "NumberOfActuationsLift", .unsigned(7), "7"),
+        ("TemperatureMeasurement", "Tolerance", .unsigned(50), "0.50 °C"),
+        ("PressureMeasurement", "Tolerance", .unsigned(5), "0.5 kPa"),
+        ("ElectricalPowerMeasurement", "ApparentPower", .signed(1500), "1.500 VA"),
+        ("ElectricalPowerMeasurement", "ReactivePower", .signed(-1500), "-1.500 var"),
+        ("ElectricalPowerMeasurement", "Frequency", .signed(50_000), "50.000 Hz"),
+        ("ElectricalPowerMeasurement", "PowerFactor", .signed(9550), "95.5 %"),
+        ("DoorLock", "UserCodeTemporaryDisableTime", .unsigned(30), "30 s"), ("DoorLock", "AutoRelockTime", .unsigned(60), "60 s"),
+        ("DoorLock", "ExpiringUserTimeout", .unsigned(90), "90 min"),
+        ("PowerSource", "BatTimeRemaining", .unsigned(3600), "3600 s"),
+        ("PowerSource", "WiredNominalVoltage", .unsigned(230_000), "230.000 V"),
+        ("Thermostat", "TemperatureSetpointHoldDuration", .unsigned(60), "60 min"),
+        ("GeneralDiagnostics", "UpTime", .unsigned(12), "12 s"),
+        ("GeneralDiagnostics", "TotalOperationalHours", .unsigned(12), "12 h"),
+        ("SoftwareDiagnostics", "CurrentHeapUsed", .unsigned(4096), "4096 B"),
+        (
+            "GeneralCommissioning", "BasicCommissioningInfo",
+            .structure([TLVElement(0, .unsigned(60)), TLVElement(1, .unsigned(900))]),
+            "{FailSafeExpiryLengthSeconds: 60 s, MaxCumulativeFailsafeSeconds: 900 s}"
+        ),
         ("Descriptor", "ServerList", .array([.unsigned(6), .unsigned(0xFFF1_FC05)]), "[OnOff (0x0006), 0xFFF1FC05]"),
         (
             "Descriptor", "DeviceTypeList",
@@ -68,7 +102,13 @@ import Testing
         ("OnOff", "OnTime", "300", .unsigned(300)),
         ("LevelControl", "OnLevel", "50%", .unsigned(127)), ("LevelControl", "OnLevel", "100%", .unsigned(254)),
         ("LevelControl", "OnLevel", "-1", .signed(-1)), ("LevelControl", "OnLevel", "0x80", .unsigned(128)),
+        ("LevelControl", "OnLevel", "127 (50 %)", .unsigned(127)), ("LevelControl", "OnLevel", "128(50%)", .unsigned(128)),
+        ("LevelControl", "OnLevel", "0.4 %", .unsigned(1)), ("LevelControl", "DefaultMoveRate", "20%/s", .unsigned(51)),
         ("ColorControl", "ColorTemperatureMireds", "2700K", .unsigned(370)),
+        ("ColorControl", "CurrentHue", "180°", .unsigned(127)), ("ColorControl", "CurrentSaturation", "50 %", .unsigned(127)),
+        ("ColorControl", "CurrentX", "0.3805", .unsigned(24_936)), ("ColorControl", "CurrentX", "24939", .unsigned(24_939)),
+        ("WindowCovering", "CurrentPositionTilt", "45.5°", .unsigned(455)),
+        ("DoorLock", "AutoRelockTime", "2 min", .unsigned(120)),
         ("FanControl", "PercentSetting", "30 %", .unsigned(30)),
         ("WindowCovering", "TargetPositionLiftPercent100ths", "75.2%", .unsigned(7520)),
         ("DoorLock", "LockState", "locked", .unsigned(1)),
@@ -91,6 +131,19 @@ import Testing
         #expect(try text(cluster, attribute).parse(written) == expected)
     }
 
+    /// Every number of an element with a scale can be written as it is shown, and is the same number then.
+    @Test(arguments: [
+        ("LevelControl", "CurrentLevel", UInt64(255)), ("LevelControl", "DefaultMoveRate", 255), ("ColorControl", "CurrentHue", 255),
+        ("ColorControl", "EnhancedCurrentHue", 0xFFFF), ("ColorControl", "CurrentX", 0xFFFF),
+        ("ColorControl", "ColorTemperatureMireds", 0xFFFF),
+    ])
+    func whatIsShownMayBeWritten(cluster: String, attribute: String, maximum: UInt64) throws {
+        let text = try text(cluster, attribute)
+        for number in 0...maximum where try text.parse(text.format(.unsigned(number))) != .unsigned(number) {
+            Issue.record("\(attribute) \(number) is shown as \(text.format(.unsigned(number)))")
+        }
+    }
+
     @Test func octetsOfACodeAreItsText() throws {
         #expect(try field("DoorLock", "UnlockDoor", "PINCode").parse("1234") == .octets(Array("1234".utf8)))
         #expect(try field("Thermostat", "SetpointRaiseLower", "Amount").parse("-0.5C") == .signed(-5))
@@ -99,6 +152,9 @@ import Testing
 
     @Test(arguments: [
         ("Thermostat", "SystemMode", "heatt", "SystemMode has no value heatt; did you mean Heat?"),
+        ("LevelControl", "OnLevel", "half", "OnLevel is an integer (in %, as 1%), not half"),
+        ("LevelControl", "OnLevel", "127 (60 %)", "OnLevel is an integer (in %, as 1%), not 127 (60 %)"),
+        ("LevelControl", "OnLevel", "20C", "OnLevel is an integer (in %, as 1%), not 20C"),
         ("OnOff", "OnOff", "maybe", "OnOff is on or off (true or false), not maybe"),
         ("OnOff", "OnTime", "soon", "OnTime is an integer (in s, as 1s), not soon"),
         ("OnOff", "OnTime", "20C", "OnTime is an integer (in s, as 1s), not 20C"),

@@ -50,8 +50,9 @@ extension ValueText {
             return Int64(exactly: value).map(number) ?? .unsigned(value)
         }
         if let value = measured(text) { return number(value) }
+        if let value = withMeaning(text) { return .unsigned(value) }
         if let value = named(text) { return .unsigned(value) }
-        let hint = unit.map { " (in \($0.symbol), as 1\($0.symbol))" } ?? ""
+        let hint = (unit?.symbol ?? gauge?.symbol).map { $0.isEmpty ? "" : " (in \($0), as 1\($0))" } ?? ""
         throw ValueError("\(label) is an integer\(hint), not \(text)")
     }
 
@@ -64,20 +65,25 @@ extension ValueText {
         }
     }
 
+    /// `127 (50 %)`, as it is shown: the number counts, and must have the meaning that it is said to have.
+    private func withMeaning(_ text: String) -> UInt64? {
+        guard let gauge, text.hasSuffix(")"), let open = text.firstIndex(of: "("), let value = UInt64(text[..<open].trimmed),
+            let meaning = gauge.text(value)
+        else { return nil }
+        let said = text[text.index(after: open)...].dropLast()
+        func bare(_ text: some StringProtocol) -> String { String(text.filter { !$0.isWhitespace }).lowercased() }
+        return bare(said) == bare(meaning) ? value : nil
+    }
+
     /// A number with a unit or a point, in the element's own steps; nil when it is none, or the unit is not the element's.
     private func measured(_ text: String) -> Int64? {
         let digits = text.prefix { "0123456789.+-−".contains($0) }
         let symbol = text.dropFirst(digits.count).trimmed.lowercased()
         guard let fraction = Decimal.parse(digits) else { return nil }
-        if symbol == "%", unit?.symbol != "%" {
-            // Levels and saturations run to 254.
-            guard case .unsigned(bytes: 1) = type.base, name.hasSuffix("Level") || name.hasSuffix("Saturation") else {
-                return nil
-            }
-            return Decimal.scaled((fraction.numerator, fraction.denominator * 100), by: 254)
-        }
-        if symbol == "k", name.hasSuffix("Mireds"), fraction.numerator > 0 {
-            return Decimal.scaled((1_000_000, fraction.numerator), by: fraction.denominator)
+        if let gauge {
+            // Of a scale without a symbol, a coordinate's, only what has a point is a meaning.
+            let isMeaning = symbol.isEmpty ? gauge.symbol.isEmpty && digits.contains(".") : symbol == gauge.symbol.lowercased()
+            return isMeaning ? gauge.number(fraction) : nil
         }
         guard let unit else { return nil }
         let own = unit.symbol.lowercased()
@@ -103,6 +109,7 @@ extension ValueText {
         case ("s", "ms"): (1, 1000)
         case ("s", "min"), ("s", "m"): (60, 1)
         case ("s", "h"): (3600, 1)
+        case ("min", "h"): (60, 1)
         case ("w", "mw"), ("wh", "mwh"), ("a", "ma"), ("v", "mv"): (1, 1000)
         case ("w", "kw"), ("wh", "kwh"), ("v", "kv"): (1000, 1)
         case ("kpa", "hpa"), ("kpa", "mbar"): (1, 10)

@@ -2,7 +2,7 @@ import MatterTLV
 
 /// Values as people read and write them.
 ///
-/// What is read: `21.50 °C`, `50 %`, `on`, the names of items and bits, `null`; structures as `{Field: value}` and lists as `[value]`.
+/// What is read: `21.50 °C`, `50 %`, `127 (50 %)`, `on`, the names of items and bits, `null`; structures as `{Field: value}` and lists as `[value]`.
 /// What may be written: the same, with or without the space and in any case; a bare integer is the value as it is encoded
 /// (`2000` is 20 °C), one with a point or a unit is in the unit (`20.0`, `20C`, `68F`, `50%`); `0x…`; JSON for structures and lists.
 public struct ValueText {
@@ -19,7 +19,10 @@ public struct ValueText {
     }
     public init(_ field: FieldDefinition, in cluster: ClusterID) { self.init(field.name, field.type, in: cluster) }
 
+    /// What the integer counts; nil for a mere number and for what is no integer.
     public var unit: Unit? { type.unit(of: name, in: cluster) }
+    /// The scale on which the integer has a meaning; an element has a unit, or a scale, or neither.
+    public var gauge: Gauge? { type.gauge(of: name, in: cluster) }
 
     /// The value for people.
     public func format(_ value: TLVValue) -> String {
@@ -79,6 +82,7 @@ public struct ValueText {
         default: break
         }
         if unit != nil, let small = Int64(exactly: number) { return format(small) }
+        if let meaning = gauge?.text(number) { return "\(number) (\(meaning))" }
         switch type.name {
         case "cluster-id":
             let id = "0x" + Hexadecimal.text(UInt32(truncatingIfNeeded: number)).drop { $0 == "0" }.leftPadded(to: 4)
@@ -122,10 +126,10 @@ extension Substring {
 /// Decimal fractions, exact.
 enum Decimal {
     /// `number` in steps, as 2150 of 100 a unit is `21.50`. Trimming leaves out zeros at the end.
-    static func text(_ number: Int64, steps: Int64, trimming: Bool) -> String {
+    static func text(_ number: Int64, steps: Int64, trimming: Bool = false) -> String {
         if steps <= 1 { return String(number) }
         let decimals = Unit("", steps: steps).decimals
-        let power: Int64 = decimals == 3 ? 1000 : decimals == 2 ? 100 : 10
+        let power: Int64 = decimals == 4 ? 10000 : decimals == 3 ? 1000 : decimals == 2 ? 100 : 10
         let (whole, part) = number.quotientAndRemainder(dividingBy: steps)
         let digits = String((part.magnitude * UInt64(power)) / UInt64(steps))
         var fraction = String(repeating: "0", count: decimals - digits.count) + digits
