@@ -48,6 +48,34 @@ import Testing
         #expect(try Program.run("model", "LevelControl.MoveToLevl").errors.contains("did you mean MoveToLevel"))
     }
 
+    @Test func deviceTypesAreShown() throws {
+        let light = try Program.run("model", "Dimmable Light", "--json").json
+        #expect(light?["kind"] == "deviceType" && light?["id"] == 0x0101 && light?["revision"] == 3)
+        let level = light?["clusters"]?.array?.first { $0["name"] == "LevelControl" && $0["side"] == "server" }
+        #expect(level?["conformance"] == "M" && level?["id"] == 8)
+        let elements = level?["elements"]?.array ?? []
+        #expect(elements.contains { $0["kind"] == "feature" && $0["name"] == "LT" && $0["conformance"] == "M" })
+        #expect(elements.contains { $0["name"] == "MinLevel" && $0["constraint"] == "1" })
+        #expect(try Program.run("model", "dimmable-light", "--json").json == light)
+        let text = try Program.run("model", "dimmable-light").output
+        #expect(text.contains("id 0x0101, revision 3") && text.contains("Servers, mandatory"))
+
+        let all = try Program.run("model", "--device-types", "--json").json?["deviceTypes"]?.array
+        #expect(all?.count == DataModel.deviceTypes.count)
+        #expect(all?.contains { $0["name"] == "RootNode" && $0["class"] == "node" } == true)
+        #expect(try Program.run("model", "--device-types").output.contains("Extended Color Light"))
+
+        // Door Lock is a cluster and a device type: the cluster's, unless a device type is asked for.
+        #expect(try Program.run("model", "DoorLock", "--json").json?["attributes"] != nil)
+        for word in ["DoorLock", "10", "0x000A"] {
+            #expect(try Program.run("model", word, "--device-types", "--json").json?["kind"] == "deviceType")
+        }
+        let unknown = try Program.run("model", "dimable-light", "--device-types")
+        #expect(unknown.code == 2 && unknown.errors.contains("did you mean DimmableLight"))
+        let misspelt = try Program.run("model", "Dimable Light")
+        #expect(misspelt.code == 2 && misspelt.errors.contains("did you mean DimmableLight"))
+    }
+
     @Test func everyCommandHasHelpWithExamples() throws {
         let commands = [
             ["simulate"], ["profiles"], ["discover"], ["pair"], ["unpair"], ["devices"], ["show"], ["read"], ["write"],

@@ -4,29 +4,39 @@ import MatterController
 import MatterModel
 
 let modelCommand = Command(
-    "model", summary: "Look up the data model: clusters, attributes, commands, events, types",
+    "model", summary: "Look up the data model: device types, clusters, attributes, commands, events, types",
     examples: [
         Example("hearth model", "All clusters."),
         Example("hearth model LevelControl", "What a cluster has."),
         Example("hearth model LevelControl.MoveToLevel", "The fields of a command."),
         Example("hearth model DoorLock.LockStateEnum --json", "For a program."),
+        Example("hearth model 'Dimmable Light'", "What a device of a type must and may have."),
+        Example("hearth model --device-types", "All device types."),
     ],
     arguments: [
         .positional(
-            "element", "CLUSTER[.ELEMENT]", help: "A cluster, or one of its elements or types", arity: .optional,
-            completion: .dynamic { context in modelCandidates(context.word) }),
+            "element", "CLUSTER[.ELEMENT]|DEVICE-TYPE", help: "A cluster, or one of its elements or types; or a device type",
+            arity: .optional, completion: .dynamic { context in modelCandidates(context.word) }),
+        .flag("device-types", help: "All device types; with a name or id that device type, also where a cluster has the name"),
         HomeOptions.json,
     ],
     run: { arguments, terminal in
         let isJSON = arguments.flag("json")
+        let isDeviceType = arguments.flag("device-types")
         guard let word = arguments.text("element") else {
+            if isDeviceType, isJSON { return terminal.line(ModelDeviceTypes.json().text()) }
+            if isDeviceType { return ModelDeviceTypes.index(terminal) }
             if isJSON { return terminal.line(ModelJSON.index().text()) }
             var table = Table("ID", "CLUSTER", "TITLE")
             for entry in DataModel.index { table.add([.init(entry.id.description), .init(entry.name), .init(entry.title)]) }
             return table.write(to: terminal)
         }
+        if let type = ModelDeviceTypes.find(word, isOnly: isDeviceType) {
+            return isJSON ? terminal.line(ModelDeviceTypes.json(type).text()) : ModelDeviceTypes.show(type, terminal)
+        }
+        if isDeviceType { throw ModelDeviceTypes.unknown(word) }
         let parts = word.split(separator: ".", maxSplits: 1).map(String.init)
-        let id = try ElementNames.cluster(parts.first ?? "")
+        let id = try modelCluster(parts.first ?? "")
         guard let cluster = DataModel.cluster(id: id) else { throw MachineError.badRequest("there is no cluster \(id)") }
         if parts.count < 2 {
             if isJSON { return terminal.line(ModelJSON.json(cluster).text()) }
@@ -37,9 +47,21 @@ let modelCommand = Command(
         ModelText.show(element, cluster, terminal)
     })
 
+/// A cluster, whose name may be mistaken for a device type's too.
+private func modelCluster(_ word: String) throws(MachineError) -> ClusterID {
+    do throws(MachineError) { return try ElementNames.cluster(word) } catch {
+        guard DataModel.suggestions(for: word, among: DataModel.index.map(\.name)).isEmpty,
+            !DataModel.suggestions(for: word, among: DataModel.deviceTypes.map(\.name)).isEmpty
+        else { throw error }
+        throw ModelDeviceTypes.unknown(word)
+    }
+}
+
 private func modelCandidates(_ word: String) -> [Candidate] {
     guard let dot = word.firstIndex(of: "."), let cluster = DataModel.cluster(named: String(word[..<dot])) else {
+        // A name that both have is the cluster's.
         return DataModel.index.map { Candidate($0.name, $0.title) }
+            + ModelDeviceTypes.candidates.filter { DataModel.cluster(named: $0.text) == nil }
     }
     return ModelElement.names(of: cluster).map { Candidate(word[...dot] + $0) }
 }

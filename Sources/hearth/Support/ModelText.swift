@@ -47,7 +47,10 @@ enum ModelText {
             pair("qualities", qualities(attribute.quality), terminal)
             let text = ValueText(attribute, in: cluster.id)
             if let value = attribute.defaultValue { pair("default", text.format(value), terminal) }
-            if let unit = text.unit { pair("unit", unit.symbol, terminal) }
+            if let unit = text.unit {
+                pair("unit", unit.steps == 1 ? unit.symbol : "\(unit.symbol), in steps of 1/\(unit.steps)", terminal)
+            }
+            if let gauge = text.gauge { pair("unit", gauge.symbol, terminal) }
             if !text.words.isEmpty { pair("values", text.words.joined(separator: ", "), terminal) }
         case .command(let command):
             title(
@@ -76,7 +79,7 @@ enum ModelText {
         }
     }
 
-    private static func pair(_ name: String, _ value: String, _ terminal: Terminal) {
+    static func pair(_ name: String, _ value: String, _ terminal: Terminal) {
         if !value.isEmpty { terminal.line("  " + TextWidth.padded(name, to: 12) + value) }
     }
 
@@ -89,7 +92,7 @@ enum ModelText {
             terminal)
     }
 
-    private static func section(_ title: String, _ rows: [[String]], _ terminal: Terminal) {
+    static func section(_ title: String, _ rows: [[String]], _ terminal: Terminal) {
         guard let width = rows.map(\.count).max() else { return }
         terminal.line()
         terminal.line(terminal.styled(title, .bold))
