@@ -29,6 +29,7 @@ import Testing
             #expect(try read(Basic.Attributes.serialNumber) == .utf8("B-1"))
             #expect(try read(Basic.Attributes.uniqueID) == .utf8("bench-1"))
             #expect(try read(Basic.Attributes.specificationVersion) == .unsigned(0x0104_0000))
+            #expect(try read(Basic.Attributes.dataModelRevision) == .unsigned(18))
             #expect(try read(Basic.Attributes.maxPathsPerInvoke) == .unsigned(10))
             let minima = try Basic.CapabilityMinimaStruct(tlv: read(Basic.Attributes.capabilityMinima))
             #expect(minima.caseSessionsPerFabric >= 3 && minima.subscriptionsPerFabric >= 3)

@@ -57,9 +57,11 @@ public final class BasicInformationCluster: Cluster {
         return String(clipped)
     }
 
-    /// Matter 1.4.
+    /// Matter 1.4: major, minor and dot version, a byte each (Matter Core, 11.1.5.22).
     static let specificationVersion: UInt32 = 0x0104_0000
-    static let dataModelRevision: UInt16 = 17
+    /// Revision 18 is that of Matter 1.4 and 1.4.1, 17 of 1.2 and 1.3, 19 of 1.4.2 (revision history in Matter Core, 7.1.1: so
+    /// matter.js for 1.4 and connectedhomeip, pull request 72874; the constant of that SDK was still 17 in some builds of 1.4).
+    static let dataModelRevision: UInt16 = 18
 
     public override func start() {
         emit(Spec.Events.startUp, Spec.StartUp(softwareVersion: softwareVersion).tlv)
