@@ -26,7 +26,7 @@ let systemLibraries: [Target] = [
 let layers: [[Target]] = [
     layer("HearthTime"),
     layer("HearthIO", imports: ["HearthTime", "CLinux"]),
-    layer("HearthStore", imports: ["CSQLite"], tests: ["store-probe"]),
+    layer("HearthStore", imports: ["HearthTime", "CSQLite"], tests: ["store-probe"]),
     layer("MatterTLV"),
     layer("MatterModel", imports: ["MatterTLV"]),
     layer("MachineInterface", imports: ["MatterModel", "MatterTLV"]),
@@ -65,7 +65,7 @@ let layers: [[Target]] = [
             "MatterSimulator", "MatterController", "MatterNode", "MatterDevice", "MatterInteraction", "MatterModel", "MatterTLV",
             "MatterDiscovery", "MatterMessage", "MatterTransport", "MachineInterface", "HearthIO", "HearthTime",
         ], tests: ["home-probe"]),
-    layer("CommandLineKit"),
+    layer("CommandLineKit", imports: ["HearthTime"]),
 ]
 
 let tools: [Target] = [

@@ -1,4 +1,5 @@
 import Glibc
+import HearthTime
 
 /// Calls a closure on SIGINT and SIGTERM, on a thread that waits for them: the closure may do what a signal handler may not.
 ///
@@ -10,12 +11,12 @@ public final class Interrupts: Sendable {
         var count = 0
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let signals: [Int32]
     private let handler: @Sendable (Int32) -> Void
     private let secondSignal: @Sendable (Int32) -> Void
     /// Written once in `start`, before the object is shared.
-    private let thread = Guarded<pthread_t?>(nil)
+    private let thread = Locked<pthread_t?>(nil)
 
     /// - Parameter handler: called once, with the number of the signal.
     public convenience init(handler: @escaping @Sendable (Int32) -> Void) {

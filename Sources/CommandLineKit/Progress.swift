@@ -1,3 +1,5 @@
+import HearthTime
+
 /// What long work is doing, on standard error: a line that changes on a terminal, plain lines elsewhere.
 ///
 /// Use it as stages (`stage`), as a count (`advance`), or both. It has no clock: it draws when it is told something new.
@@ -12,7 +14,7 @@ public final class Progress: Sendable {
     private let terminal: Terminal
     private let label: String
     private let total: Int
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// - Parameters:
     ///   - label: what is being done: `Starting devices`.

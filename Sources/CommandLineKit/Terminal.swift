@@ -1,4 +1,5 @@
 import Glibc
+import HearthTime
 
 /// How text looks on a terminal.
 public enum Style: String, Sendable {
@@ -26,7 +27,7 @@ public final class Terminal: Sendable {
         var transient = ""
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let output: Int32?
     private let errors: Int32?
     private let fixedWidth: Int?

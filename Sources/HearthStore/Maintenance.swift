@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import HearthTime
 
 /// What keeps a file in shape without making its user's loop wait: checkpoints and backups, on a thread and a connection of their
 /// own. The thread starts with the first request, so that a short command never has one.
@@ -20,7 +21,7 @@ final class Maintenance: Sendable {
 
     private let path: String
     private let busyTimeout: Int32
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     init(path: String, busyTimeout: Int32) {
         self.path = path

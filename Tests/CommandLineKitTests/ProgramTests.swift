@@ -1,4 +1,5 @@
 import Glibc
+import HearthTime
 import Testing
 
 @testable import CommandLineKit
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test func theFirstSignalIsHandledAndTheSecondEnds() {
-        let events = Guarded<[String]>([])
+        let events = Locked<[String]>([])
         let semaphore = Semaphore()
         let interrupts = Interrupts(
             signals: [SIGUSR1, SIGUSR2],

@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import HearthTime
 import Testing
 
 @testable import HearthStore
@@ -96,7 +97,7 @@ func storeError(_ body: () throws -> Void) -> StoreError? {
     }
 }
 
-private let spawning = Guarded(())
+private let spawning = Locked(())
 
 /// A `store-probe` at work, with pipes to its input and from its output.
 final class Probe {
