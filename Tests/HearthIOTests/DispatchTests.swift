@@ -82,7 +82,7 @@ import Testing
             let peer = pair.outside
             var thread = pthread_t()
             let argument = UnsafeMutableRawPointer(bitPattern: Int(peer) + 1)
-            pthread_create(&thread, nil, answerAfterAWhile, argument)
+            pthread_create(&thread, nil, answer, argument)
             let now = try await timeline.call("ask", deadline: .seconds(60)) {
                 timeline.schedule(after: .seconds(30)) { Issue.record("time jumped") }
                 return try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<ModelInstant, any Error>) in
@@ -94,7 +94,8 @@ import Testing
                             timeline.release(hold)
                         }
                     } catch { waiting.resume(throwing: error) }
-                    writeAll(pair.inside, [1])
+                    // From within the wait for the hold: the peer hears nothing before time had its chance to jump.
+                    loop.schedule(after: .zero) { writeAll(pair.inside, [1]) }
                 }
             }
             pthread_join(thread, nil)
@@ -237,13 +238,11 @@ import Testing
     }
 }
 
-/// A peer on a thread of its own: reads a byte and answers when the other side has long been waiting.
-private func answerAfterAWhile(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+/// A peer on a thread of its own: reads a byte and sends it back.
+private func answer(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     let fd = Int32(Int(bitPattern: argument) - 1)
     var byte: UInt8 = 0
     _ = read(fd, &byte, 1)
-    var pause = timespec(tv_sec: 0, tv_nsec: 20_000_000)
-    nanosleep(&pause, nil)
     _ = write(fd, &byte, 1)
     return nil
 }

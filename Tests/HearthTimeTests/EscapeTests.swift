@@ -186,7 +186,7 @@ import Testing
                 notes.mark("onCancel")
             }
         }
-        while timeline.pendingEntries == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await timeline.advance(by: .zero)  // it has begun to sleep
         task.cancel()
         _ = await task.result
         #expect(notes.elsewhere == ["onCancel"])

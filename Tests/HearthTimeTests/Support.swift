@@ -3,9 +3,10 @@ import Testing
 
 /// Makes a timeline, runs `body` in the test's own task and ends the timeline.
 func withTimeline<Result: Sendable>(
-    _ mode: Timeline.Mode, limits: Timeline.Limits = .init(), _ body: (Timeline) async throws -> Result
+    _ mode: Timeline.Mode, limits: Timeline.Limits = .init(), waiter: any Waiter = EventWaiter(),
+    _ body: (Timeline) async throws -> Result
 ) async throws -> Result {
-    let timeline = Timeline(mode: mode, limits: limits)
+    let timeline = Timeline(mode: mode, limits: limits, waiter: waiter)
     defer { timeline.shutdown() }
     return try await body(timeline)
 }
