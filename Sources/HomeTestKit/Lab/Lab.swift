@@ -23,7 +23,7 @@ public struct Lab: Sendable {
     public let simulator: Simulator
     public let controller: Controller
     let discovery: SharedDiscovery
-    let server = ControlHolder()
+    let server: Confined<ControlServer?>
 
     /// Opens a lab without devices. - Throws: `StoreError`, `SimulatorError`, `ControllerError`.
     public static func open(_ options: Options = Options()) async throws -> Lab {
@@ -45,7 +45,9 @@ public struct Lab: Sendable {
             let controller = try await Controller.open(
                 store: options.folder.map { .folder($0 + "/home") } ?? .memory, transport: transport, discovery: discovery,
                 settings: VirtualHome.settings(home), seed: options.seed)
-            return Lab(runtime: runtime, simulator: simulator, controller: controller, discovery: discovery)
+            return Lab(
+                runtime: runtime, simulator: simulator, controller: controller, discovery: discovery,
+                server: Confined(sending: nil, on: timeline))
         } catch {
             runtime.shutdown()
             await runtime.ended()
@@ -70,20 +72,14 @@ public struct Lab: Sendable {
 
     public func close() async {
         let (server, discovery) = (server, discovery)
-        try? await runtime.timeline.call("close control") { server.close() }
+        try? await runtime.timeline.call("close control") {
+            server.value?.close()
+            server.value = nil
+        }
         await controller.close()
         await simulator.close()
         try? await runtime.timeline.call("close discovery") { discovery.shutdown() }
         runtime.shutdown()
         await runtime.ended()
-    }
-}
-
-/// Keeps the control socket. Why `@unchecked Sendable` is sound: `value` is used in calls on the timeline only.
-final class ControlHolder: @unchecked Sendable {
-    var value: ControlServer?
-    func close() {
-        value?.close()
-        value = nil
     }
 }

@@ -12,24 +12,23 @@ public enum DeviceSearch {
         found: @escaping @Sendable (FoundDevice) -> Void = { _ in }
     ) async throws -> [FoundDevice] {
         try await timeline.call("discover") {
-            let seen = Seen()
-            let search = try Unshared(
-                discovery.discovery().browser.browse(.commissionable) { event in seen.take(event, found) })
+            let seen = Confined(Seen(), on: timeline)
+            let search = try Confined(
+                discovery.discovery().browser.browse(.commissionable) { event in seen.value.take(event, found) }, on: timeline)
             defer { search.value.cancel() }
             try await timeline.sleep(for: span)
-            if let failure = seen.failure { throw failure }
-            return seen.devices.values.sorted { ($0.name, $0.service.discriminator) < ($1.name, $1.service.discriminator) }
+            let outcome = seen.value
+            if let failure = outcome.failure { throw failure }
+            return outcome.devices.values.sorted { ($0.name, $0.service.discriminator) < ($1.name, $1.service.discriminator) }
         }
     }
 
     /// What a search has seen.
-    ///
-    /// Why `@unchecked Sendable` is sound: the browser's callbacks and the task that reads it run on the timeline's thread.
-    private final class Seen: @unchecked Sendable {
+    private struct Seen {
         var devices: [String: FoundDevice] = [:]
         var failure: DiscoveryError?
 
-        func take(_ event: BrowseEvent, _ found: (FoundDevice) -> Void) {
+        mutating func take(_ event: BrowseEvent, _ found: (FoundDevice) -> Void) {
             switch event {
             case .found(let service), .updated(let service):
                 guard let text = try? CommissionableService(text: service.text), text.mode != .closed else { return }

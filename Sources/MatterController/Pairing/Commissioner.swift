@@ -186,20 +186,11 @@ final class Commissioner {
     }
 
     private func connect(_ addresses: [TransportAddress]) async throws -> TLSConnection {
-        let result: Result<Unshared<TLSConnection>, TLSError> = await withCheckedContinuation { continuation in
-            context.transport.dialPairing(addresses, name: "\(context.name)-pairing") { result in
-                continuation.resume(returning: result.map(Unshared.init))
+        let result: Result<Confined<TLSConnection>, TLSError> = await withCheckedContinuation { continuation in
+            context.transport.dialPairing(addresses, name: "\(context.name)-pairing") { [timeline = context.timeline] result in
+                continuation.resume(returning: result.map { Confined($0, on: timeline) })
             }
         }
         return try result.get().value
     }
-}
-
-/// Carries what belongs to the timeline's thread through a continuation that both ends use on that thread.
-///
-/// Why `@unchecked Sendable` is sound: the value is put in by a callback on the timeline's thread and taken out by a task that runs
-/// there too, since the controller's actor is pinned to it.
-struct Unshared<Value>: @unchecked Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
 }

@@ -106,7 +106,7 @@ final class DeviceSubscription {
         guard !isEnded, current == nil, !isTrying else { return }
         retry = nil
         isTrying = true
-        let subscription = Unshared(self)
+        let subscription = Confined(self, on: context.timeline)
         context.timeline.spawn("resubscribe") {
             let me = subscription.value
             defer { me.isTrying = false }

@@ -2,19 +2,15 @@ import HearthTime
 import MatterMessage
 
 /// The end of a conversation, which comes once: from a message, a timer, the session's end or the cancellation of the task that waits.
-///
-/// Why `@unchecked Sendable` is sound: it is made, used and finished on the timeline's thread. The one access from elsewhere, a task's
-/// cancellation, hands only the reference to `post`, which brings it to that thread.
-final class Conversation<Value>: @unchecked Sendable {
+/// Belongs to the timeline's thread.
+final class Conversation<Value> {
     /// Fails the conversation when nobody answers.
     var timer: Token?
 
     private let exchange: Exchange
     private let timeline: Timeline
-    private var continuation: CheckedContinuation<Carried, any Error>?
-    /// The end, when it came before anybody waited.
-    private var early: Result<Value, any Error>?
-    private var isOver = false
+    private var waiting: CheckedContinuation<Void, Never>?
+    private var end: Result<Value, any Error>?
 
     init(_ exchange: Exchange, _ timeline: Timeline) { (self.exchange, self.timeline) = (exchange, timeline) }
 
@@ -22,32 +18,28 @@ final class Conversation<Value>: @unchecked Sendable {
     /// still sends is dropped as late.
     func outcome(_ begin: () -> Void) async throws -> Value {
         begin()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                if let early {
-                    continuation.resume(with: early.map(Carried.init))
-                } else {
-                    self.continuation = continuation
-                }
+        let (timeline, me) = (timeline, Confined(self, on: timeline))
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if end == nil { waiting = continuation } else { continuation.resume() }
             }
         } onCancel: {
             // On the timeline's thread and not here: a cancellation runs on the thread of whoever cancels.
-            timeline.post { self.finish(.failure(CancellationError())) }
-        }.value
+            timeline.post { me.value.finish(.failure(CancellationError())) }
+        }
+        // Resumed by `finish` alone.
+        guard let end else { throw CancellationError() }
+        return try end.get()
     }
 
     func finish(_ outcome: Result<Value, any Error>) {
-        guard !isOver else { return }
-        isOver = true
+        guard end == nil else { return }
+        end = outcome
         if let timer { timeline.cancel(timer) }
         timer = nil
         // Lets go of the closures that hold this object.
         exchange.close()
-        guard let continuation else { return early = outcome }
-        self.continuation = nil
-        continuation.resume(with: outcome.map(Carried.init))
+        waiting?.resume()
+        waiting = nil
     }
-
-    /// Carries a result through the continuation, whose both ends are on the timeline's thread: sound for the same reason.
-    struct Carried: @unchecked Sendable { let value: Value }
 }

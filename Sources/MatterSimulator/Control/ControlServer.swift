@@ -98,9 +98,9 @@ final class ControlConnection: LoopHandler {
         onClose: @escaping () -> Void
     ) {
         (self.fd, self.loop, self.timeline, self.onClose) = (fd, loop, timeline, onClose)
-        let connection = Confined(self)
+        let connection = Confined(Weak(value: self), on: timeline)
         self.session = session { line, isUnasked in
-            guard let me = connection.value else { return }
+            guard let me = connection.value.value else { return }
             if isUnasked { me.announce(line) } else { me.send(line) }
         }
     }
@@ -162,7 +162,7 @@ final class ControlConnection: LoopHandler {
         isBusy = true
         // Not nil, which a JSON value can be too.
         let request: JSONValue? = requests.isEmpty ? .none : .some(requests.removeFirst())
-        let connection = Confined(self)
+        let connection = Confined(Weak(value: self), on: timeline)
         timeline.spawn("control request") {
             let isLast: Bool
             if case .some(let request) = request {
@@ -172,7 +172,7 @@ final class ControlConnection: LoopHandler {
                 isLast = true
                 await session.finish()
             }
-            connection.value?.taken(isLast: isLast)
+            connection.value.value?.taken(isLast: isLast)
         }
     }
 
@@ -241,14 +241,7 @@ final class ControlConnection: LoopHandler {
 
     func loopStops() { close() }
 
-    /// Carries the connection into tasks of the timeline, where it belongs anyway.
-    ///
-    /// Why `@unchecked Sendable` is sound: the tasks are started by `Timeline.spawn`, and a session's output is called on the timeline's
-    /// thread, so that the connection is used there only. The reference is weak and does not keep it.
-    private final class Confined: @unchecked Sendable {
-        weak var value: ControlConnection?
-        init(_ value: ControlConnection) { self.value = value }
-    }
+    private struct Weak { weak var value: ControlConnection? }
 }
 
 extension Simulator {

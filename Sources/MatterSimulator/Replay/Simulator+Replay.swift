@@ -72,19 +72,13 @@ extension Simulator {
         host.serve(far, as: context)
         let client = InteractionClient(
             session: Session(link: near, context: context), timeline: timeline, origin: timeline.origin("replay \(entry.number) client"))
-        let speaker = Speaker(client: client, links: [near, far])
+        let speaker = Confined((client: client, links: [near, far]), on: timeline)
         timeline.spawn("replay \(entry.number)") {
             // A refusal, or silence, is what the comparison is about.
-            try? await body(speaker.client)
-            speaker.client.session.close()
-            withExtendedLifetime(speaker.links) {}
+            let (client, links) = speaker.value
+            try? await body(client)
+            client.session.close()
+            withExtendedLifetime(links) {}
         }
-    }
-
-    /// Carries a client into a task of the timeline. Why `@unchecked Sendable` is sound: the task is started by `Timeline.spawn` on the
-    /// simulator's timeline, on whose thread the client was made.
-    private struct Speaker: @unchecked Sendable {
-        let client: InteractionClient
-        let links: [MemoryLink]
     }
 }
