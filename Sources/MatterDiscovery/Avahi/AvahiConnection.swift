@@ -7,11 +7,11 @@ final class AvahiConnection {
     private(set) var isRunning = false
     /// Entry groups, browsers and resolvers that it has.
     var objects = 0
+    /// How many it may have. The daemon's limit, objects-per-client-max, is 1024 unless it was configured otherwise, which a client
+    /// learns by being refused.
+    private(set) var capacity = 1000
     /// The daemon has come, has gone, or has refused. Called from within the library: do not free the client there.
     var changed: (() -> Void)?
-
-    /// The daemon's own limit is 1024, unless it was configured otherwise.
-    static let maximumObjects = 900
 
     /// - Throws: `DiscoveryError.daemonUnavailable` when there is no daemon; with `waits` only when there is no D-Bus.
     init(_ events: AvahiEventLoop, waits: Bool) throws(DiscoveryError) {
@@ -41,6 +41,28 @@ final class AvahiConnection {
     private(set) var hasFailed = false
 
     var error: Int { client.map { Int(avahi_client_errno($0)) } ?? AVAHI_ERR_DISCONNECTED }
+
+    var hasRoom: Bool { isRunning && objects < capacity }
+
+    /// Makes an entry group, a browser or a resolver; `free` gives it back. Nil when the daemon gives this client no more: another is
+    /// to be asked. - Throws: what else the daemon says.
+    func object(for what: @autoclosure () -> String, _ make: (OpaquePointer?) -> OpaquePointer?) throws(DiscoveryError) -> OpaquePointer? {
+        if let object = make(client) {
+            objects += 1
+            return object
+        }
+        // One that is not given any at all is not helped by another client.
+        guard error == AVAHI_ERR_TOO_MANY_OBJECTS, objects > 0 else { throw AvahiFailure.error(error, what()) }
+        capacity = objects
+        return nil
+    }
+
+    /// Gives back what `object` has made. Of a client that is gone, everything is gone already.
+    func free(_ object: OpaquePointer, _ free: (OpaquePointer) -> Int32) {
+        guard client != nil, !hasFailed else { return }
+        _ = free(object)
+        objects -= 1
+    }
 
     /// Frees the client with everything that it has.
     func close() {

@@ -11,9 +11,14 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
     private var connections: [AvahiConnection] = []
     private var services: [ObjectIdentifier: AvahiService] = [:]
     private var order: [ObjectIdentifier] = []
+    /// Services that are to be told to the daemon when it is their turn.
+    private var waiting: [AvahiService] = []
+    /// Services that it is probing for, each with the timer after which they do not hold up others any longer.
+    private var registering: [ObjectIdentifier: TimerID] = [:]
+    private var isPumping = false
     private var searches: [ObjectIdentifier: AvahiSearch] = [:]
     /// Hosts that services bring with them, each in a group of its own, since several services may share one.
-    private var hosts: [ServiceHost: (group: OpaquePointer, connection: AvahiConnection, uses: Int)] = [:]
+    private var hosts: [ServiceHost: AvahiHost] = [:]
     private var isStopped = false
     private var isRepairing = false
 
@@ -41,11 +46,31 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
 
     // MARK: Connections
 
-    /// A connection with room for another object; nil while the daemon is away.
-    func connection() throws(DiscoveryError) -> AvahiConnection? {
-        if let free = connections.first(where: { $0.isRunning && $0.objects < AvahiConnection.maximumObjects }) { return free }
+    /// An object of the daemon, made on whichever connection may have another; on a new one when none may. Nil while the daemon is
+    /// away.
+    func object(
+        for what: @autoclosure () -> String, _ make: (OpaquePointer?) -> OpaquePointer?
+    ) throws(DiscoveryError) -> (connection: AvahiConnection, object: OpaquePointer)? {
+        while let connection = try connection() {
+            if let object = try connection.object(for: what(), make) { return (connection, object) }
+        }
+        return nil
+    }
+
+    private func connection() throws(DiscoveryError) -> AvahiConnection? {
+        if let free = connections.first(where: \.hasRoom) { return free }
         guard connections.allSatisfy(\.isRunning), !connections.isEmpty else { return nil }
-        let another = try AvahiConnection(events, waits: false)
+        let another: AvahiConnection
+        do throws(DiscoveryError) {
+            another = try AvahiConnection(events, waits: false)
+        } catch {
+            let objects = connections.reduce(0) { $0 + $1.objects }
+            throw DiscoveryError(
+                .tooManyServices,
+                "the Avahi daemon has given \(objects) objects to \(connections.count) D-Bus connections, and another connection is "
+                    + "refused: raise objects-per-client-max in avahi-daemon.conf, or choose --mdns builtin",
+                cause: error.cause ?? error.message)
+        }
         adopt(another)
         return another.isRunning ? another : nil
     }
@@ -54,13 +79,9 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
     private func repair() {
         guard !isStopped else { return }
         for failed in connections where failed.hasFailed || !failed.isRunning {
-            for service in services.values where service.connection === failed { service.detach(freeing: !failed.hasFailed) }
-            for search in searches.values where search.connection === failed { search.detach(freeing: !failed.hasFailed) }
-            for (host, known) in hosts where known.connection === failed {
-                if !failed.hasFailed { avahi_entry_group_free(known.group) }
-                hosts[host] = nil
-            }
-            failed.objects = 0
+            for service in services.values where service.connection === failed { service.detach() }
+            for search in searches.values where search.uses(failed) { search.detach() }
+            for host in hosts.values where host.connection === failed { host.detach() }
         }
         connections.removeAll {
             if $0.hasFailed { $0.close() }
@@ -71,7 +92,8 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
             if let connection = try? AvahiConnection(events, waits: true) { adopt(connection) } else { return repairLater() }
         }
         guard connections.contains(where: \.isRunning) else { return }
-        for id in order { if let service = services[id], service.group == nil { publish(service) } }
+        waiting = order.compactMap { services[$0] }.filter { $0.group == nil }
+        pump()
         for search in searches.values where search.connection == nil { begin(search) }
     }
 
@@ -94,55 +116,74 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
         guard !isStopped else { return service }
         services[ObjectIdentifier(service)] = service
         order.append(ObjectIdentifier(service))
-        later { self.publish(service) }
+        later {
+            self.waiting.append(service)
+            self.pump()
+        }
         return service
     }
 
+    /// So many services may be probed for at once. The daemon compares each of their records with all that it has sent a moment ago,
+    /// so that it takes longer for all of a fleet at once than for one part after the other.
+    private static let registeringAtOnce = 150
+
+    /// Tells the daemon of those whose turn it is; each takes some round trips on D-Bus, so that the loop gets its turn in between.
+    private func pump() {
+        guard !isStopped, !isPumping else { return }
+        var budget = 8
+        while registering.count < Self.registeringAtOnce, !waiting.isEmpty {
+            guard budget > 0 else {
+                isPumping = true
+                return later {
+                    self.isPumping = false
+                    self.pump()
+                }
+            }
+            budget -= 1
+            publish(waiting.removeFirst())
+        }
+    }
+
     private func publish(_ service: AvahiService) {
-        guard !isStopped, !service.isWithdrawn, service.group == nil else { return }
+        guard !service.isWithdrawn, service.group == nil else { return }
         do throws(DiscoveryError) {
-            guard let connection = try connection() else { return }
-            if let host = service.record.host { try use(host, connection) }
-            try service.publish(on: connection)
+            if let host = service.record.host { try use(host, for: service) }
+            guard try service.publish() else { return }
+            let id = ObjectIdentifier(service)
+            // Where an interface goes away in between, nothing may ever come.
+            registering[id] = loop.schedule(after: .seconds(5)) { [weak self] in self?.settled(id) }
         } catch { service.fail(error) }
+    }
+
+    /// It is established, or is not advertised any more.
+    func settled(_ service: ObjectIdentifier) {
+        guard let timer = registering.removeValue(forKey: service) else { return }
+        loop.cancel(timer)
+        if !waiting.isEmpty { later { self.pump() } }
     }
 
     func forget(_ service: AvahiService) {
         services[ObjectIdentifier(service)] = nil
         order.removeAll { $0 == ObjectIdentifier(service) }
-        if let host = service.record.host { release(host) }
+        for host in hosts.values { release(host, by: service) }
     }
 
-    func use(_ host: ServiceHost, _ connection: AvahiConnection) throws(DiscoveryError) {
-        if hosts[host] != nil {
-            hosts[host]?.uses += 1
-            return
-        }
-        guard let group = avahi_entry_group_new(connection.client, { _, _, _ in }, nil) else {
-            throw AvahiFailure.error(connection.error, "host \(host.name)")
-        }
-        for address in host.addresses {
-            var system = AvahiAddress()
-            avahi_address_set(&system, address.bytes, UInt(address.bytes.count))
-            let flags = AvahiPublishFlags(rawValue: AVAHI_PUBLISH_NO_REVERSE.rawValue)
-            let status = avahi_entry_group_add_address(group, interface, avahi_any_protocol, flags, host.name + ".local", &system)
-            guard status >= 0 else {
-                avahi_entry_group_free(group)
-                throw AvahiFailure.error(Int(status), "host \(host.name)")
-            }
-        }
-        avahi_entry_group_commit(group)
-        connection.objects += 1
-        hosts[host] = (group, connection, 1)
+    /// Has the addresses of a host published as long as a service needs them.
+    func use(_ name: ServiceHost, for service: AvahiService) throws(DiscoveryError) {
+        let host = hosts[name] ?? AvahiHost(name)
+        hosts[name] = host
+        host.users.insert(ObjectIdentifier(service))
+        try host.publish(self)
     }
 
-    func release(_ host: ServiceHost) {
-        guard let known = hosts[host] else { return }
-        hosts[host]?.uses -= 1
-        guard known.uses <= 1 else { return }
-        avahi_entry_group_free(known.group)
-        known.connection.objects -= 1
-        hosts[host] = nil
+    func release(_ name: ServiceHost, by service: AvahiService) {
+        if let host = hosts[name] { release(host, by: service) }
+    }
+
+    private func release(_ host: AvahiHost, by service: AvahiService) {
+        guard host.users.remove(ObjectIdentifier(service)) != nil, host.users.isEmpty else { return }
+        host.detach()
+        hosts[host.host] = nil
     }
 
     // MARK: Searches
@@ -167,8 +208,8 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
     private func begin(_ search: AvahiSearch) {
         guard !isStopped, !search.isCancelled, search.connection == nil else { return }
         do throws(DiscoveryError) {
-            if let connection = try connection() { try search.begin(on: connection) }
-        } catch { search.tell(.failed(error)) }
+            try search.begin()
+        } catch { search.fail(error) }
     }
 
     func forget(_ search: AvahiSearch) { searches[ObjectIdentifier(search)] = nil }
@@ -179,10 +220,49 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
         isStopped = true
         for connection in connections { connection.close() }
         connections = []
-        for service in services.values { service.detach(freeing: false) }
-        for search in searches.values { search.detach(freeing: false) }
+        for service in services.values { service.detach() }
+        for search in searches.values { search.detach() }
+        for timer in registering.values { loop.cancel(timer) }
+        registering = [:]
+        waiting = []
         services = [:]
         searches = [:]
         hosts = [:]
+    }
+}
+
+/// A host that services bring with them.
+private final class AvahiHost {
+    let host: ServiceHost
+    private(set) var connection: AvahiConnection?
+    private var group: OpaquePointer?
+    /// The services that need it.
+    var users: Set<ObjectIdentifier> = []
+
+    init(_ host: ServiceHost) { self.host = host }
+
+    /// Tells it to the daemon, unless that has been done or the daemon is away.
+    func publish(_ discovery: AvahiDiscovery) throws(DiscoveryError) {
+        guard group == nil else { return }
+        guard let made = try discovery.object(for: "host \(host.name)", { avahi_entry_group_new($0, { _, _, _ in }, nil) }) else { return }
+        (connection, group) = (made.connection, made.object)
+        for address in host.addresses {
+            var system = AvahiAddress()
+            avahi_address_set(&system, address.bytes, UInt(address.bytes.count))
+            let flags = AvahiPublishFlags(rawValue: AVAHI_PUBLISH_NO_REVERSE.rawValue)
+            let status = avahi_entry_group_add_address(
+                group, discovery.interface, avahi_any_protocol, flags, host.name + ".local", &system)
+            guard status >= 0 else {
+                detach()
+                throw AvahiFailure.error(Int(status), "host \(host.name)")
+            }
+        }
+        avahi_entry_group_commit(group)
+    }
+
+    func detach() {
+        if let group { connection?.free(group, avahi_entry_group_free) }
+        group = nil
+        connection = nil
     }
 }

@@ -40,19 +40,31 @@ final class AvahiSearch: ServiceSearch {
         self.event = event
     }
 
-    func begin(on connection: AvahiConnection) throws(DiscoveryError) {
+    /// Asks the daemon, unless that is away.
+    func begin() throws(DiscoveryError) {
         let kind = subtype.map { "\($0)._sub.\(type)" } ?? type.name
-        browser = avahi_service_browser_new(
-            connection.client, discovery.interface, avahi_any_protocol, kind, nil, AvahiLookupFlags(rawValue: 0), avahiBrowsed,
-            Unmanaged.passUnretained(self).toOpaque())
-        guard browser != nil else { throw AvahiFailure.error(connection.error, "looking for \(kind)") }
-        self.connection = connection
-        connection.objects += 1
+        let interface = discovery.interface
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        let made = try discovery.object(
+            for: "looking for \(kind)",
+            { client in
+                avahi_service_browser_new(
+                    client, interface, avahi_any_protocol, kind, nil, AvahiLookupFlags(rawValue: 0), avahiBrowsed, me)
+            })
+        if let made { (connection, browser) = (made.connection, made.object) }
+    }
+
+    /// Whether it needs this connection, for its browser or for a resolver.
+    func uses(_ other: AvahiConnection) -> Bool {
+        connection === other || resolvers.values.contains { $0.connection === other }
     }
 
     func tell(_ said: BrowseEvent) {
         discovery.later { [self] in if !isCancelled { event(said) } }
     }
+
+    /// When the daemon has gone the search is not over: it is asked again when it is back.
+    func fail(_ error: DiscoveryError) { if error.code != .daemonUnavailable { tell(.failed(error)) } }
 
     func timedOut(_ name: ServiceName) {
         if !isCancelled, reported.isEmpty { event(.failed(DiscoveryError(.notFound, "\(name) was not found on the network"))) }
@@ -70,22 +82,28 @@ final class AvahiSearch: ServiceSearch {
             answers[place] = nil
             evaluate(name)
         case AVAHI_BROWSER_FAILURE:
-            tell(.failed(AvahiFailure.error(connection?.error ?? AVAHI_ERR_FAILURE, "looking for \(type)")))
+            fail(AvahiFailure.error(connection?.error ?? AVAHI_ERR_FAILURE, "looking for \(type)"))
         default: break
         }
     }
 
+    /// One resolver for each service and place: a thousand devices are more objects than the daemon gives one client.
     private func resolve(_ place: Place) {
-        guard let connection, resolvers[place] == nil else { return }
+        guard connection != nil, resolvers[place] == nil else { return }
         let resolver = AvahiResolver { [weak self] in self?.resolved(place, $0) }
-        resolver.handle = avahi_service_resolver_new(
-            connection.client, place.interface, place.family, place.instance, type.name, "local", avahi_any_protocol,
-            AvahiLookupFlags(rawValue: 0), avahiResolved, Unmanaged.passUnretained(resolver).toOpaque())
-        guard resolver.handle != nil else {
-            return tell(.failed(AvahiFailure.error(connection.error, "resolving \(place.instance)")))
-        }
-        connection.objects += 1
-        resolvers[place] = resolver
+        let (type, me) = (type.name, Unmanaged.passUnretained(resolver).toOpaque())
+        do throws(DiscoveryError) {
+            let made = try discovery.object(
+                for: "resolving \(place.instance)",
+                { client in
+                    avahi_service_resolver_new(
+                        client, place.interface, place.family, place.instance, type, "local", avahi_any_protocol,
+                        AvahiLookupFlags(rawValue: 0), avahiResolved, me)
+                })
+            guard let made else { return }
+            (resolver.connection, resolver.handle) = (made.connection, made.object)
+            resolvers[place] = resolver
+        } catch { fail(error) }
     }
 
     private func resolved(_ place: Place, _ found: AvahiResolver.Found?) {
@@ -106,8 +124,7 @@ final class AvahiSearch: ServiceSearch {
 
     private func drop(_ place: Place) {
         guard let resolver = resolvers.removeValue(forKey: place) else { return }
-        if let handle = resolver.handle { avahi_service_resolver_free(handle) }
-        connection?.objects -= 1
+        resolver.free()
     }
 
     private func evaluate(_ instance: String) {
@@ -135,12 +152,10 @@ final class AvahiSearch: ServiceSearch {
         tell(before == nil ? .found(service) : .updated(service))
     }
 
-    /// The objects are gone with their connection, or are to be freed on a connection that is still there. What was found is lost.
-    func detach(freeing: Bool) {
-        if freeing {
-            for resolver in resolvers.values { if let handle = resolver.handle { avahi_service_resolver_free(handle) } }
-            if let browser { avahi_service_browser_free(browser) }
-        }
+    /// Frees the objects, unless they are gone with their connection. What was found is lost.
+    func detach() {
+        for resolver in resolvers.values { resolver.free() }
+        if let browser { connection?.free(browser, avahi_service_browser_free) }
         browser = nil
         resolvers = [:]
         connection = nil
@@ -151,8 +166,7 @@ final class AvahiSearch: ServiceSearch {
     func cancel() {
         guard !isCancelled else { return }
         isCancelled = true
-        connection?.objects -= resolvers.count + (browser == nil ? 0 : 1)
-        detach(freeing: true)
+        detach()
         discovery.forget(self)
     }
 }
@@ -167,8 +181,14 @@ private final class AvahiResolver {
     }
 
     var handle: OpaquePointer?
+    var connection: AvahiConnection?
     let resolved: (Found?) -> Void
     init(_ resolved: @escaping (Found?) -> Void) { self.resolved = resolved }
+
+    func free() {
+        if let handle { connection?.free(handle, avahi_service_resolver_free) }
+        handle = nil
+    }
 }
 
 private func avahiBrowsed(

@@ -21,15 +21,15 @@ final class AvahiService: Advertisement {
         self.event = event
     }
 
-    func publish(on connection: AvahiConnection) throws(DiscoveryError) {
+    /// Tells it to the daemon. False while that is away.
+    func publish() throws(DiscoveryError) -> Bool {
         let me = Unmanaged.passUnretained(self).toOpaque()
-        guard let group = avahi_entry_group_new(connection.client, avahiGroupChanged, me) else {
-            throw AvahiFailure.error(connection.error, "\(record.name)")
+        guard let made = try discovery.object(for: "\(record.name)", { avahi_entry_group_new($0, avahiGroupChanged, me) }) else {
+            return false
         }
-        self.group = group
-        self.connection = connection
-        connection.objects += 1
+        (connection, group) = (made.connection, made.object)
         try fill()
+        return true
     }
 
     /// Puts the records into the empty group and commits it. A name that another service of this machine has is refused at once,
@@ -67,7 +67,9 @@ final class AvahiService: Advertisement {
 
     fileprivate func stateChanged(_ state: AvahiEntryGroupState) {
         switch state {
-        case AVAHI_ENTRY_GROUP_ESTABLISHED: tell(.established)
+        case AVAHI_ENTRY_GROUP_ESTABLISHED:
+            tell(.established)
+            discovery.settled(ObjectIdentifier(self))
         case AVAHI_ENTRY_GROUP_COLLISION:
             discovery.later { [self] in
                 guard let group else { return }
@@ -89,19 +91,21 @@ final class AvahiService: Advertisement {
         discovery.later { [self] in if !isWithdrawn { event(said) } }
     }
 
-    /// It is not advertised any more, and its owner is told.
+    /// It is not advertised any more, and its owner is told; unless the daemon has gone, which it will be told anew when it is back.
     func fail(_ error: DiscoveryError) {
         guard !isWithdrawn else { return }
+        if error.code == .daemonUnavailable { return detach() }
         let event = event
         discovery.later { event(.failed(error)) }
         withdraw()
     }
 
-    /// The group is gone with its connection, or is to be freed on a connection that is still there.
-    func detach(freeing: Bool) {
-        if freeing, let group { avahi_entry_group_free(group) }
+    /// Frees the group, unless it is gone with its connection.
+    func detach() {
+        if let group { connection?.free(group, avahi_entry_group_free) }
         group = nil
         connection = nil
+        discovery.settled(ObjectIdentifier(self))
     }
 
     func update(_ new: ServiceRecord) throws(DiscoveryError) {
@@ -110,10 +114,10 @@ final class AvahiService: Advertisement {
         let before = record
         record = new
         record.name = before.name
-        guard let group, let connection, record != before else { return }
+        guard let group, record != before else { return }
         if record.host != before.host {
-            if let host = record.host { try discovery.use(host, connection) }
-            if let host = before.host { discovery.release(host) }
+            if let host = record.host { try discovery.use(host, for: self) }
+            if let host = before.host { discovery.release(host, by: self) }
         }
         var onlyText = before
         onlyText.text = record.text
@@ -132,8 +136,7 @@ final class AvahiService: Advertisement {
     func withdraw() {
         guard !isWithdrawn else { return }
         isWithdrawn = true
-        connection?.objects -= 1
-        detach(freeing: true)
+        detach()
         discovery.forget(self)
     }
 }
