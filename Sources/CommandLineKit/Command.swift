@@ -48,6 +48,7 @@ public struct Example: Sendable {
 
 /// A positional argument, an option with a value, or a flag.
 public struct Argument: Sendable {
+    /// How the argument is written.
     public enum Form: Hashable, Sendable {
         /// How many values it takes. Only the last positional takes several.
         case positional(Arity)
@@ -57,6 +58,7 @@ public struct Argument: Sendable {
         case flag(negatable: Bool)
     }
 
+    /// How many values a positional takes: exactly one, at most one, any number, or one and more.
     public enum Arity: Hashable, Sendable {
         case one, optional, any, atLeastOne
 
@@ -76,6 +78,7 @@ public struct Argument: Sendable {
     public let defaultValue: String?
     public let completion: Completion
 
+    /// An argument known by its place, in the order of declaration.
     public static func positional(
         _ name: String, _ valueName: String? = nil, help: String, arity: Arity = .one, kind: ValueKind = .text,
         completion: Completion? = nil
@@ -85,6 +88,7 @@ public struct Argument: Sendable {
             isRequired: arity.isRequired, defaultValue: nil, completion: completion ?? kind.completion)
     }
 
+    /// `--name VALUE` or `--name=VALUE`.
     public static func option(
         _ name: String, short: Character? = nil, _ valueName: String? = nil, help: String, kind: ValueKind = .text,
         repeats: Bool = false, isRequired: Bool = false, default defaultValue: String? = nil, completion: Completion? = nil
@@ -94,6 +98,7 @@ public struct Argument: Sendable {
             kind: kind, isRequired: isRequired, defaultValue: defaultValue, completion: completion ?? kind.completion)
     }
 
+    /// `--name`; with `negatable` also `--no-name`.
     public static func flag(_ name: String, short: Character? = nil, help: String, negatable: Bool = false) -> Argument {
         Argument(
             form: .flag(negatable: negatable), name: name, short: short, valueName: "", help: help, kind: .text,

@@ -1,5 +1,6 @@
 /// Rows in aligned columns.
 public struct Table: Sendable {
+    /// A column's heading and how it takes its room.
     public struct Column: Sendable {
         public let title: String
         public let alignsRight: Bool
@@ -13,6 +14,7 @@ public struct Table: Sendable {
         }
     }
 
+    /// What stands in one place; harmless to a terminal, whatever it was made from.
     public struct Cell: Sendable, ExpressibleByStringInterpolation {
         public let text: String
         public let style: Style?
@@ -37,6 +39,7 @@ public struct Table: Sendable {
         rows.append((0..<columns.count).map { $0 < cells.count ? cells[$0] : Cell("") })
     }
 
+    /// Adds a row.
     public mutating func add(_ cells: Cell...) { add(cells) }
 
     /// Writes it to `terminal`, cut to its width when it is one.

@@ -114,6 +114,7 @@ extension Terminal {
         }
     }
 
+    /// Writes the text and a line feed to standard output.
     public func line(_ text: String = "") { write(text + "\n") }
 
     /// Hands over what is buffered: for each line of a command that goes on.

@@ -10,6 +10,7 @@ public struct Row: ~Copyable {
     /// The number of columns.
     public var count: Int { Int(sqlite3_column_count(statement)) }
 
+    /// Whether the column, counted from 0, holds NULL.
     public func isNull(_ column: Int) -> Bool { type(column) == SQLITE_NULL }
 
     /// The integer in `column` (from 0).
@@ -22,13 +23,16 @@ public struct Row: ~Copyable {
     /// An integer that was bound as `UInt64`.
     public func unsigned(_ column: Int) throws(StoreError) -> UInt64 { UInt64(bitPattern: try integer(column)) }
 
+    /// An integer column; anything but 0 is true. - Throws: `StoreError` when it is no integer.
     public func boolean(_ column: Int) throws(StoreError) -> Bool { try integer(column) != 0 }
 
+    /// - Throws: `StoreError` when the column is no number.
     public func real(_ column: Int) throws(StoreError) -> Double {
         try expect(SQLITE_FLOAT, column)
         return sqlite3_column_double(statement, Int32(truncatingIfNeeded: column))
     }
 
+    /// - Throws: `StoreError` when the column is no text.
     public func text(_ column: Int) throws(StoreError) -> String {
         try expect(SQLITE_TEXT, column)
         let index = Int32(truncatingIfNeeded: column)
@@ -37,6 +41,7 @@ public struct Row: ~Copyable {
             decoding: UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))), as: UTF8.self)
     }
 
+    /// A copy of the octets. - Throws: `StoreError` when the column is no blob.
     public func blob(_ column: Int) throws(StoreError) -> [UInt8] {
         try expect(SQLITE_BLOB, column)
         let index = Int32(truncatingIfNeeded: column)
@@ -44,10 +49,15 @@ public struct Row: ~Copyable {
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
     }
 
+    /// As `integer`, nil for NULL.
     public func optionalInteger(_ column: Int) throws(StoreError) -> Int64? { isNull(column) ? nil : try integer(column) }
+    /// As `unsigned`, nil for NULL.
     public func optionalUnsigned(_ column: Int) throws(StoreError) -> UInt64? { isNull(column) ? nil : try unsigned(column) }
+    /// As `real`, nil for NULL.
     public func optionalReal(_ column: Int) throws(StoreError) -> Double? { isNull(column) ? nil : try real(column) }
+    /// As `text`, nil for NULL.
     public func optionalText(_ column: Int) throws(StoreError) -> String? { isNull(column) ? nil : try text(column) }
+    /// As `blob`, nil for NULL.
     public func optionalBlob(_ column: Int) throws(StoreError) -> [UInt8]? { isNull(column) ? nil : try blob(column) }
 
     /// Whatever `column` holds; null when there is no such column.

@@ -1,5 +1,6 @@
 /// Why the store could not do what it was asked: a code to act on, a message that says what to do, and the cause.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What a caller can act on.
     public enum Code: Hashable, Sendable {
         /// Another process has the folder for itself, or keeps the file busy for longer than the busy timeout.
         case inUse

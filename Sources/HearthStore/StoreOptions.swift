@@ -1,5 +1,6 @@
 /// How a file is opened.
 public struct StoreOptions: Sendable {
+    /// Who may use the folder at a time.
     public enum Access: Sendable {
         /// One process has the folder for itself. `holder` says who that is (`hearth simulate apartment.yaml`), for the message
         /// to the process that comes second.

@@ -14,6 +14,7 @@ public struct AttributeKey<Value: TLVConvertible>: Sendable {
         (self.cluster, self.attribute) = (cluster, attribute)
     }
 
+    /// The attribute on one endpoint.
     public func path(_ endpoint: EndpointID) -> AttributePath { AttributePath(endpoint, cluster, attribute) }
 }
 
@@ -31,22 +32,26 @@ extension AttributeKey {
     public static var basicInformation: BasicInformationKeys { BasicInformationKeys() }
 }
 
+/// Attributes of On/Off. `onTime` is in tenths of a second.
 public struct OnOffKeys: Sendable {
     public var onOff: AttributeKey<Bool> { .init(OnOff.id, OnOff.Attributes.onOff) }
     public var onTime: AttributeKey<UInt16> { .init(OnOff.id, OnOff.Attributes.onTime) }
 }
 
+/// Attributes of Level Control. Levels run from 0 to 254, `remainingTime` is in tenths of a second.
 public struct LevelControlKeys: Sendable {
     public var currentLevel: AttributeKey<Nullable<UInt8>> { .init(LevelControl.id, LevelControl.Attributes.currentLevel) }
     public var remainingTime: AttributeKey<UInt16> { .init(LevelControl.id, LevelControl.Attributes.remainingTime) }
 }
 
+/// Attributes of Color Control. Hue and saturation run from 0 to 254.
 public struct ColorControlKeys: Sendable {
     public var currentHue: AttributeKey<UInt8> { .init(ColorControl.id, ColorControl.Attributes.currentHue) }
     public var currentSaturation: AttributeKey<UInt8> { .init(ColorControl.id, ColorControl.Attributes.currentSaturation) }
     public var colorTemperatureMireds: AttributeKey<UInt16> { .init(ColorControl.id, ColorControl.Attributes.colorTemperatureMireds) }
 }
 
+/// Attributes of Window Covering. Positions are in hundredths of a per cent, from 0 (open) to 10,000 (closed).
 public struct WindowCoveringKeys: Sendable {
     public var currentPositionLift: AttributeKey<Nullable<UInt16>> {
         .init(WindowCovering.id, WindowCovering.Attributes.currentPositionLiftPercent100ths)
@@ -59,11 +64,13 @@ public struct WindowCoveringKeys: Sendable {
     }
 }
 
+/// Attributes of Door Lock.
 public struct DoorLockKeys: Sendable {
     public var lockState: AttributeKey<Nullable<DoorLock.LockStateEnum>> { .init(DoorLock.id, DoorLock.Attributes.lockState) }
     public var doorState: AttributeKey<Nullable<DoorLock.DoorStateEnum>> { .init(DoorLock.id, DoorLock.Attributes.doorState) }
 }
 
+/// Attributes of Thermostat. Temperatures are in hundredths of a degree Celsius.
 public struct ThermostatKeys: Sendable {
     public var localTemperature: AttributeKey<Nullable<Int16>> { .init(Thermostat.id, Thermostat.Attributes.localTemperature) }
     public var occupiedHeatingSetpoint: AttributeKey<Int16> { .init(Thermostat.id, Thermostat.Attributes.occupiedHeatingSetpoint) }
@@ -71,22 +78,26 @@ public struct ThermostatKeys: Sendable {
     public var systemMode: AttributeKey<Thermostat.SystemModeEnum> { .init(Thermostat.id, Thermostat.Attributes.systemMode) }
 }
 
+/// Attributes of Temperature Measurement, in hundredths of a degree Celsius.
 public struct TemperatureKeys: Sendable {
     public var measuredValue: AttributeKey<Nullable<Int16>> {
         .init(TemperatureMeasurement.id, TemperatureMeasurement.Attributes.measuredValue)
     }
 }
 
+/// Attributes of Occupancy Sensing.
 public struct OccupancyKeys: Sendable {
     public var occupancy: AttributeKey<OccupancySensing.OccupancyBitmap> {
         .init(OccupancySensing.id, OccupancySensing.Attributes.occupancy)
     }
 }
 
+/// Attributes of Boolean State. What true means is the device type's: a contact sensor's contact is closed.
 public struct BooleanStateKeys: Sendable {
     public var stateValue: AttributeKey<Bool> { .init(BooleanState.id, BooleanState.Attributes.stateValue) }
 }
 
+/// Attributes of Basic Information, which is on endpoint 0.
 public struct BasicInformationKeys: Sendable {
     public var nodeLabel: AttributeKey<String> { .init(BasicInformation.id, BasicInformation.Attributes.nodeLabel) }
     public var reachable: AttributeKey<Bool> { .init(BasicInformation.id, BasicInformation.Attributes.reachable) }

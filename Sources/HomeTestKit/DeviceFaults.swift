@@ -8,6 +8,7 @@ public struct DeviceFault: Sendable {
 
     public init(_ kind: String, _ parameters: [String: JSONValue] = [:]) { (self.kind, self.parameters) = (kind, parameters) }
 
+    /// Which way the frames go, as the device sees it.
     public enum Direction: String, Sendable { case incoming = "in", outgoing = "out", both }
 
     public static func delay(_ span: Duration, jitter: Duration = .zero, _ direction: Direction = .both) -> DeviceFault {

@@ -34,6 +34,7 @@ public struct VirtualDevice: Sendable {
     public func fault(_ kind: String, _ parameters: [String: JSONValue] = [:]) async throws -> Int {
         try await simulator.addFault(name, parameters.merging(["kind": .string(kind)]) { $1 })
     }
+    /// - Throws: `SimulatorError.badRequest` when there is no such fault.
     public func clearFault(_ number: Int) async throws { try await simulator.clearFault(number) }
     /// The same with the usual faults as functions: `device.faults.add(.delay(.milliseconds(300)).once)`.
     public var faults: DeviceFaults { DeviceFaults(device: name, simulator: simulator) }
@@ -42,6 +43,7 @@ public struct VirtualDevice: Sendable {
     public func stop() async throws { try await simulator.stop(name) }
     /// Cuts the power: nobody is told, and what had not been acknowledged is lost.
     public func kill() async throws { try await simulator.stop(name, abruptly: true) }
+    /// Gives the device power again, with the state it kept.
     public func start() async throws { try await simulator.start(name) }
     /// Cuts the power and gives it back.
     public func reboot() async throws { try await simulator.reboot(name) }
@@ -65,6 +67,7 @@ public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension VirtualHome {
+    /// The device of that name. Whether it exists shows when it is first used.
     public func device(_ name: String) -> VirtualDevice { VirtualDevice(name: name, simulator: simulator) }
 
     /// Returns when the controller reads `value` of the attribute; time moves on for at most `limit` until it does.

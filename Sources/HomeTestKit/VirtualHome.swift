@@ -26,6 +26,7 @@ public struct VirtualHome: Sendable {
         case loopback
     }
 
+    /// How a home is made; the defaults suit most tests.
     public struct Options: Sendable {
         public var link = Link.memory
         /// `automatic` lets time jump whenever a call waits for it; `manual` moves it by `advance` only.

@@ -7,6 +7,7 @@ import MatterModel
 public enum ElementNames {
     // MARK: To ids
 
+    /// By name or number. - Throws: `badRequest`, with what was probably meant.
     public static func cluster(_ text: String) throws(MachineError) -> ClusterID {
         if let number = number(text) { return ClusterID(try narrow(number, "a cluster")) }
         if let known = DataModel.cluster(named: text) { return known.id }
@@ -25,6 +26,7 @@ public enum ElementNames {
         throw unknown("attribute", text, definition, among: (definition.attributes + globals).map(\.name))
     }
 
+    /// A request by name or number. - Throws: `badRequest`, with what was probably meant.
     public static func command(_ text: String, in cluster: ClusterID) throws(MachineError) -> CommandID {
         if let number = number(text) { return CommandID(try narrow(number, "a command")) }
         let definition = try definition(of: cluster, for: text)
@@ -32,6 +34,7 @@ public enum ElementNames {
         throw unknown("command", text, definition, among: definition.commands.filter { $0.direction == .request }.map(\.name))
     }
 
+    /// By name or number; a name needs the cluster. - Throws: `badRequest`, with what was probably meant.
     public static func event(_ text: String, in cluster: ClusterID?) throws(MachineError) -> EventID {
         if let number = number(text) { return EventID(try narrow(number, "an event")) }
         guard let cluster else { throw .badRequest("the event '\(text)' needs a cluster") }
@@ -67,15 +70,18 @@ public enum ElementNames {
     /// The specification's name; the number in hexadecimal when there is none.
     public static func name(_ cluster: ClusterID) -> String { DataModel.clusterName(cluster) ?? cluster.description }
 
+    /// The specification's name; the number where there is no definition.
     public static func name(_ attribute: AttributeID, in cluster: ClusterID) -> String {
         DataModel.cluster(id: cluster)?.attribute(id: attribute)?.name
             ?? DataModel.globalAttributes.first { $0.id == attribute }?.name ?? attribute.description
     }
 
+    /// The specification's name; the number where there is no definition. Requests and responses have separate ids.
     public static func name(_ command: CommandID, in cluster: ClusterID, _ direction: CommandDefinition.Direction) -> String {
         DataModel.cluster(id: cluster)?.command(id: command, direction: direction)?.name ?? command.description
     }
 
+    /// The specification's name; the number where there is no definition.
     public static func name(_ event: EventID, in cluster: ClusterID) -> String {
         DataModel.cluster(id: cluster)?.event(id: event)?.name ?? event.description
     }

@@ -21,6 +21,7 @@ public struct MachineError: Error, Hashable, Sendable, CustomStringConvertible {
             status.code.name, message ?? status.description, code: status.code.rawValue, clusterStatus: status.clusterStatus, stage: stage)
     }
 
+    /// A request that cannot be understood; nothing was done.
     public static func badRequest(_ message: String) -> MachineError { MachineError(badRequestStatus, message) }
 
     /// The names of what the interaction model has no status for. One place, since exit codes are derived from them.

@@ -18,5 +18,6 @@ public enum MachineInterface {
         .object(members.merging(["id": id, "ok": true]) { $1 })
     }
 
+    /// The line that says that a request failed.
     public static func failure(_ id: JSONValue, _ error: MachineError) -> JSONValue { ["id": id, "ok": false, "error": error.json] }
 }

@@ -13,17 +13,20 @@ public struct RequestReader {
     /// A member; null counts as absent.
     public func present(_ name: String) -> JSONValue? { members[name].flatMap { $0.isNull ? nil : $0 } }
 
+    /// - Throws: `badRequest` when the member is missing or no string.
     public func text(_ name: String) throws(MachineError) -> String {
         if let text = try optionalText(name) { return text }
         throw .badRequest("\(name) is missing")
     }
 
+    /// Nil when the member is missing. - Throws: `badRequest` when it is no string.
     public func optionalText(_ name: String) throws(MachineError) -> String? {
         guard let json = present(name) else { return nil }
         guard let text = json.string else { throw .badRequest("\(name): a string is wanted") }
         return text
     }
 
+    /// - Throws: `badRequest` when the member is there and no boolean.
     public func boolean(_ name: String, default value: Bool) throws(MachineError) -> Bool {
         guard let json = present(name) else { return value }
         guard let flag = json.boolean else { throw .badRequest("\(name): true or false is wanted") }
@@ -39,6 +42,7 @@ public struct RequestReader {
         return number
     }
 
+    /// - Throws: `badRequest`, naming the member, when there is no value.
     public func required<Value>(_ name: String, _ value: Value?) throws(MachineError) -> Value {
         guard let value else { throw .badRequest("\(name) is missing") }
         return value
@@ -54,8 +58,10 @@ public struct RequestReader {
 
     // MARK: Paths
 
+    /// The member `endpoint`. - Throws: `badRequest` when it is no endpoint's number.
     public func endpoint() throws(MachineError) -> EndpointID? { try integer("endpoint", as: UInt16.self).map { EndpointID($0) } }
 
+    /// The member `cluster`, a name or an id; nil when it is missing.
     public func cluster() throws(MachineError) -> ClusterID? {
         try element("cluster") { text throws(MachineError) in
             try ElementNames.cluster(text)
@@ -64,6 +70,7 @@ public struct RequestReader {
         }
     }
 
+    /// The member `attribute`, a name or an id; nil when it is missing.
     public func attribute(in cluster: ClusterID?) throws(MachineError) -> AttributeID? {
         try element("attribute") { text throws(MachineError) in
             try ElementNames.attribute(text, in: cluster)
@@ -72,6 +79,7 @@ public struct RequestReader {
         }
     }
 
+    /// The member `command`, a name or an id; nil when it is missing.
     public func command(in cluster: ClusterID) throws(MachineError) -> CommandID? {
         try element("command") { text throws(MachineError) in
             try ElementNames.command(text, in: cluster)
@@ -80,6 +88,7 @@ public struct RequestReader {
         }
     }
 
+    /// The member `event`, a name or an id; nil when it is missing.
     public func event(in cluster: ClusterID?) throws(MachineError) -> EventID? {
         try element("event") { text throws(MachineError) in
             try ElementNames.event(text, in: cluster)

@@ -271,6 +271,7 @@ public actor Controller {
         }
     }
 
+    /// Ends a subscription by the number that `subscribe` gave; nothing happens when there is none.
     public nonisolated func unsubscribe(_ number: Int) async throws {
         try await timeline.call("unsubscribe") { await self.unsubscribeInside(number) }
     }

@@ -3,6 +3,7 @@ import MatterModel
 
 /// Why a controller could not do what was asked.
 public struct ControllerError: Error, Sendable, CustomStringConvertible {
+    /// What a caller can act on; exit codes and the machine interface's status follow from it.
     public enum Code: String, Sendable {
         /// No device of that name or node id is paired.
         case unknownDevice

@@ -1,5 +1,6 @@
 /// Why a link ended other than in order.
 public struct LinkError: Error, Sendable, CustomStringConvertible {
+    /// What a caller can act on.
     public enum Code: Sendable, Equatable {
         /// The connection broke, or the peer went away without closing.
         case broken

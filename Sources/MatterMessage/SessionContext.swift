@@ -1,4 +1,4 @@
-/// How a session's peer has shown who it is (Matter Core, 9.10.5.2).
+/// How a session's peer has shown who it is (Matter Core, 9.10.5.4).
 public enum AuthMode: UInt8, Sendable {
     /// By knowing the passcode.
     case pase = 1

@@ -1,5 +1,6 @@
 /// The secure channel's report of how something ended (Matter Core, 4.11.1.3 and appendix D).
 public struct StatusReport: Hashable, Sendable {
+    /// What any protocol may say (Matter Core, appendix D); the rest is the protocol's own code.
     public enum GeneralCode: UInt16, Sendable {
         case success = 0
         case failure = 1

@@ -168,6 +168,7 @@ public actor Simulator {
         return made
     }
 
+    /// Every device, running or not, in the order in which they were added.
     public nonisolated func allDevices() async throws -> [DeviceInfo] {
         try await timeline.call("devices") { await self.infos() }
     }
@@ -354,6 +355,7 @@ public actor Simulator {
         device.faultsChanged()
     }
 
+    /// The faults that are set, of all devices.
     public nonisolated func allFaults() async throws -> [FaultInfo] { try await timeline.call("faults") { await self.faultsInside() } }
     private func faultsInside() -> [FaultInfo] { faults }
 

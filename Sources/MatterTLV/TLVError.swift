@@ -1,5 +1,6 @@
 /// Why bytes are not Matter TLV, or exceed a limit.
 public struct TLVError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What a caller can act on.
     public enum Code: Hashable, Sendable {
         /// The bytes end inside an element, or a container is not closed.
         case truncated

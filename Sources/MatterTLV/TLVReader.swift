@@ -1,5 +1,6 @@
 /// One step of a reader: an element, the beginning of a container, or its end.
 public struct TLVToken {
+    /// What was read.
     public enum Kind {
         case signed(Int64)
         case unsigned(UInt64)

@@ -18,6 +18,7 @@ public struct TLVWriter: Sendable {
     /// Takes back everything after the first `count` bytes: an element that turned out not to fit.
     public mutating func truncate(to count: Int) { if count < bytes.count { bytes.removeLast(bytes.count - max(0, count)) } }
 
+    /// An unsigned integer, in the fewest bytes that hold it.
     public mutating func unsigned(_ tag: TLVTag, _ value: UInt64) {
         if value <= 0xFF {
             control(0x04, tag)
@@ -34,6 +35,7 @@ public struct TLVWriter: Sendable {
         }
     }
 
+    /// A signed integer, in the fewest bytes that hold it.
     public mutating func signed(_ tag: TLVTag, _ value: Int64) {
         if let byte = Int8(exactly: value) {
             control(0x00, tag)
@@ -62,6 +64,7 @@ public struct TLVWriter: Sendable {
         append(value.bitPattern)
     }
 
+    /// A string; its length is counted in bytes and written in the fewest that hold it.
     public mutating func utf8(_ tag: TLVTag, _ value: String) {
         var value = value
         value.withUTF8 { string(0x0C, tag, UnsafeRawBufferPointer($0)) }
@@ -71,8 +74,11 @@ public struct TLVWriter: Sendable {
     public mutating func octets(_ tag: TLVTag, _ value: UnsafeRawBufferPointer) { string(0x10, tag, value) }
     public mutating func null(_ tag: TLVTag) { control(0x14, tag) }
 
+    /// Members have tags, each at most once; `close` ends it.
     public mutating func openStructure(_ tag: TLVTag) { control(0x15, tag) }
+    /// Entries have no tags; `close` ends it.
     public mutating func openArray(_ tag: TLVTag) { control(0x16, tag) }
+    /// Members may have tags, in any order and several times; `close` ends it.
     public mutating func openList(_ tag: TLVTag) { control(0x17, tag) }
     /// Ends the innermost container. The writer does not check that there is one.
     public mutating func close() { bytes.append(0x18) }

@@ -9,6 +9,7 @@ import MatterTransport
 
 /// Devices and a controller in one process and on one clock, with one control socket for both: what `hearth lab` is.
 public struct Lab: Sendable {
+    /// How a lab is made; by default in memory, with time that stands until it is moved.
     public struct Options: Sendable {
         /// `manual` moves time by the verb `clock` only.
         public var mode = Timeline.Mode.manual
@@ -70,6 +71,7 @@ public struct Lab: Sendable {
             SimulatorVerbs(simulator), ControllerVerbs(controller, discovery: discovery), timeline: runtime.timeline, output: output)
     }
 
+    /// Closes the socket, the controller and the devices, and ends the timeline.
     public func close() async {
         let (server, discovery) = (server, discovery)
         try? await runtime.timeline.call("close control") {

@@ -36,6 +36,7 @@ public struct PairedDevice: Sendable, Hashable {
         (self.addresses, self.endpoints) = (addresses, endpoints)
     }
 
+    /// Nil when the device had no such endpoint when it was last described.
     public func endpoint(_ id: EndpointID) -> Endpoint? { endpoints.first { $0.id == id } }
     /// Endpoints that have a server of the cluster.
     public func endpoints(with cluster: ClusterID) -> [EndpointID] { endpoints.filter { $0.clusters.contains(cluster) }.map(\.id) }

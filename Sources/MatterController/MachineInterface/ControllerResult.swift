@@ -20,6 +20,7 @@ public enum ControllerResult: Sendable {
     case window(SetupPayload)
     case identity(Controller.Identity)
 
+    /// A response command that answered an invocation.
     public struct Response: Sendable, Hashable {
         public var cluster: ClusterID
         public var command: CommandID

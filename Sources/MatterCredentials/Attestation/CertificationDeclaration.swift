@@ -3,6 +3,7 @@ import MatterTLV
 
 /// "This product is certified", as the Alliance, or for development anybody, signs it (Matter Core, 6.3).
 public struct CertificationDeclaration: Hashable, Sendable {
+    /// How far certification has come (CertificationType, Matter Core, 6.3.1).
     public enum Kind: UInt8, Sendable {
         case developmentAndTest = 0
         case provisional, official
@@ -23,6 +24,7 @@ public struct CertificationDeclaration: Hashable, Sendable {
     /// Subject key ids (20 bytes each) of the only authorities that may attest; nil for any.
     public var authorizedPAAs: [[UInt8]]?
 
+    /// Whose attestation certificate the product carries when it is another vendor's.
     public struct Origin: Hashable, Sendable {
         public var vendorID: VendorID
         public var productID: UInt16

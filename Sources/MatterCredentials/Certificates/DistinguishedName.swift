@@ -32,6 +32,7 @@ public struct DistinguishedName: Equatable, Sendable {
         }
     }
 
+    /// One attribute of a name, in its place.
     public struct Attribute: Equatable, Sendable {
         public var kind: Kind
         public var value: Value
@@ -41,6 +42,7 @@ public struct DistinguishedName: Equatable, Sendable {
         }
     }
 
+    /// What an attribute holds: Matter's own are numbers, the others text.
     public enum Value: Equatable, Sendable {
         case identifier(UInt64)
         case utf8(String)

@@ -102,10 +102,13 @@ public struct PBKDFParamResponse: Hashable, Sendable {
 
 /// Pake1, Pake2 and Pake3 (Matter Core, 4.14.1.2).
 public enum PakeMessage {
+    /// The initiator's share, a point of 65 bytes.
     public static func pake1(pA: [UInt8]) -> [UInt8] { TLVValue.structure([TLVElement(1, .octets(pA))]).encoded() }
+    /// The responder's share, 65 bytes, and its confirmation, 32 bytes.
     public static func pake2(pB: [UInt8], cB: [UInt8]) -> [UInt8] {
         TLVValue.structure([TLVElement(1, .octets(pB)), TLVElement(2, .octets(cB))]).encoded()
     }
+    /// The initiator's confirmation, 32 bytes.
     public static func pake3(cA: [UInt8]) -> [UInt8] { TLVValue.structure([TLVElement(1, .octets(cA))]).encoded() }
 
     /// The initiator's point, 65 bytes.

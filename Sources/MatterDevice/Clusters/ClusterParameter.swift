@@ -3,6 +3,7 @@ import MatterModel
 /// Something that a cluster's behaviour needs to know and the data model has no word for: how long a shade travels, how well a room is
 /// insulated. Profiles give it under the cluster; the profile reader and its schema know the names from here.
 public struct ClusterParameter: Sendable {
+    /// What values the parameter takes.
     public indirect enum Kind: Sendable {
         case boolean
         case unsigned(ClosedRange<UInt64>)

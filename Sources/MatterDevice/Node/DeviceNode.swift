@@ -52,6 +52,7 @@ public final class DeviceNode: NodeServer {
 
     // MARK: Endpoints
 
+    /// Nil when the node has no such endpoint.
     public func endpoint(_ id: EndpointID) -> EndpointServer? {
         let place = place(of: id)
         return place < endpoints.count && endpoints[place].id == id ? endpoints[place] : nil

@@ -93,9 +93,13 @@ public struct CommissionableService: Hashable, Sendable {
         return subtypes
     }
 
+    /// Devices with this long discriminator, 0 to 4095 (Matter Core, 4.3.1).
     public static func subtype(discriminator: UInt16) -> String { "_L\(discriminator)" }
+    /// Devices whose discriminator begins with these four bits, 0 to 15.
     public static func subtype(shortDiscriminator: UInt8) -> String { "_S\(shortDiscriminator)" }
+    /// Devices of this vendor that say so.
     public static func subtype(vendor: VendorID) -> String { "_V\(vendor.rawValue)" }
+    /// Devices of this primary type that say so.
     public static func subtype(deviceType: DeviceTypeID) -> String { "_T\(deviceType.rawValue)" }
     /// Devices whose window is open.
     public static let subtypeOpen = "_CM"

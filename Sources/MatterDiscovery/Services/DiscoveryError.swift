@@ -1,5 +1,6 @@
 /// What can go wrong with discovery.
 public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What a caller can act on.
     public enum Code: Hashable, Sendable {
         /// A name, type or host that DNS cannot hold.
         case invalidName

@@ -19,6 +19,7 @@ public struct OperationalService: Hashable, Sendable {
     public var name: ServiceName { ServiceName(instance, .operational) }
     /// `_I<compressed fabric>`: all nodes of the fabric (Matter Core, 4.3.2.3).
     public var subtypes: [String] { [Self.subtype(compressedFabric: compressedFabric)] }
+    /// Nodes of one fabric, by its compressed id: 16 capital hexadecimal digits.
     public static func subtype(compressedFabric: UInt64) -> String { "_I" + HexField.format(compressedFabric) }
 
     /// The record to advertise.

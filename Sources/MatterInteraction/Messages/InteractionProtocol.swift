@@ -14,6 +14,7 @@ public enum InteractionOpcode: UInt8, Sendable {
     case timedRequest = 10
 }
 
+/// What all messages of the interaction model share.
 public enum InteractionModel {
     /// InteractionModelRevision of Matter 1.4 (Matter Core, 8.1.1).
     public static let revision: UInt8 = 12

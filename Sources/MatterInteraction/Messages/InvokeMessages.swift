@@ -83,6 +83,7 @@ public struct InvokeRequest: Hashable, Sendable {
 
 /// The answer to one command: a response command, or a status (InvokeResponseIB, Matter Core, 10.6.14).
 public struct CommandAnswer: Hashable, Sendable {
+    /// The fields of a response command, or a status.
     public enum Outcome: Hashable, Sendable {
         case response(TLVValue)
         case status(Status)

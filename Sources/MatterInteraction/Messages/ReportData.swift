@@ -3,6 +3,7 @@ import MatterTLV
 
 /// One attribute of a report: its value, or why there is none (AttributeReportIB, Matter Core, 10.6.4).
 public struct AttributeReport: Hashable, Sendable {
+    /// What was read, or the status that says why it was not.
     public enum Outcome: Hashable, Sendable {
         case value(DataVersion, TLVValue)
         case status(Status)
@@ -70,6 +71,7 @@ public enum EventTimestamp: Hashable, Sendable {
 
 /// One event of a report, or why there is none (EventReportIB, Matter Core, 10.6.10).
 public struct EventReport: Hashable, Sendable {
+    /// What was read, or the status that says why it was not.
     public enum Outcome: Hashable, Sendable {
         case event(EventNumber, EventPriority, EventTimestamp, TLVValue)
         case status(Status)

@@ -50,6 +50,7 @@ public struct WriteRequest: Hashable, Sendable {
 
 /// WriteResponseMessage (Matter Core, 10.7.7).
 public struct WriteResponse: Hashable, Sendable {
+    /// What became of one path that was written.
     public struct Item: Hashable, Sendable {
         public var path: WireAttributePath
         public var status: Status

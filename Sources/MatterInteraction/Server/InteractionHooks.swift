@@ -4,12 +4,14 @@ import MatterTLV
 
 /// Where others may look at, and change, what a node does: journal and faults use them, and nobody else. Each is nil as a rule.
 public struct InteractionHooks {
+    /// What a hook says of one access.
     public enum Verdict: Sendable {
         case proceed
         /// Answer with this instead.
         case refuse(Status)
     }
 
+    /// When an answer goes out: at once, later in model time, or not at all.
     public enum AnswerVerdict: Sendable {
         case now
         case after(Duration)

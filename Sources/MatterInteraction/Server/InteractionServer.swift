@@ -7,6 +7,7 @@ import MatterTLV
 ///
 /// Pure: it knows sessions, the node and the timeline, no sockets and no files. Used on the timeline's thread only.
 public final class InteractionServer {
+    /// What the server takes on at most, so that no peer can use it up.
     public struct Limits: Sendable {
         /// How long, in model time, the peer may take to acknowledge a chunk or a report.
         public var acknowledgement: Duration = .seconds(10)

@@ -179,6 +179,7 @@ struct PathExpansion {
 }
 
 extension AttributePathPattern {
+    /// Whether the path is one of those that the pattern stands for.
     public func matches(_ path: AttributePath) -> Bool {
         endpoint ?? path.endpoint == path.endpoint && cluster ?? path.cluster == path.cluster
             && attribute ?? path.attribute == path.attribute
@@ -186,6 +187,7 @@ extension AttributePathPattern {
 }
 
 extension EventPathPattern {
+    /// Whether the path is one of those that the pattern stands for.
     public func matches(_ path: EventPath) -> Bool {
         endpoint ?? path.endpoint == path.endpoint && cluster ?? path.cluster == path.cluster && event ?? path.event == path.event
     }

@@ -11,6 +11,7 @@ extension ClusterDefinition {
             ?? attribute(id: id)
     }
 
+    /// By name, compared as `DataModel` says; the cluster's own or a global one.
     public func attribute(named name: String) -> AttributeDefinition? {
         let wanted = DataModel.normalizedName(name)
         return attributes.first { DataModel.normalizedName($0.name) == wanted }
@@ -22,6 +23,7 @@ extension ClusterDefinition {
         commands.first { $0.id == id && $0.direction == direction }
     }
 
+    /// By name, compared as `DataModel` says; a request and its response may share one.
     public func command(named name: String, direction: CommandDefinition.Direction = .request) -> CommandDefinition? {
         let wanted = DataModel.normalizedName(name)
         return commands.first { $0.direction == direction && DataModel.normalizedName($0.name) == wanted }
@@ -33,8 +35,10 @@ extension ClusterDefinition {
         return command(id: id, direction: .response)
     }
 
+    /// Nil when the cluster defines no such event.
     public func event(id: EventID) -> EventDefinition? { events.first { $0.id == id } }
 
+    /// By name, compared as `DataModel` says.
     public func event(named name: String) -> EventDefinition? {
         let wanted = DataModel.normalizedName(name)
         return events.first { DataModel.normalizedName($0.name) == wanted }
@@ -54,7 +58,9 @@ extension ClusterDefinition {
 }
 
 extension Array where Element == FieldDefinition {
+    /// Nil when there is no field of that tag.
     public func field(id: FieldID) -> FieldDefinition? { first { $0.id == id } }
+    /// By name, compared as `DataModel` says.
     public func field(named name: String) -> FieldDefinition? {
         let wanted = DataModel.normalizedName(name)
         return first { DataModel.normalizedName($0.name) == wanted }
@@ -62,7 +68,9 @@ extension Array where Element == FieldDefinition {
 }
 
 extension EnumDefinition {
+    /// Nil for a value that is not defined, which a device of a later revision may send.
     public func item(value: UInt64) -> Item? { items.first { UInt64($0.value) == value } }
+    /// By name, compared as `DataModel` says.
     public func item(named name: String) -> Item? {
         let wanted = DataModel.normalizedName(name)
         return items.first { DataModel.normalizedName($0.name) == wanted }
@@ -70,6 +78,7 @@ extension EnumDefinition {
 }
 
 extension BitmapDefinition {
+    /// By name, compared as `DataModel` says.
     public func field(named name: String) -> Field? {
         let wanted = DataModel.normalizedName(name)
         return fields.first { DataModel.normalizedName($0.name) == wanted }

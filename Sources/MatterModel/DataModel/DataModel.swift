@@ -11,7 +11,9 @@ public enum DataModel {
         return names
     }()
 
+    /// Nil for a cluster that has no definition here. Made on first use and kept.
     public static func cluster(id: ClusterID) -> ClusterDefinition? { byID[id]?.definition }
+    /// By name or title.
     public static func cluster(named name: String) -> ClusterDefinition? { byName[normalizedName(name)]?.definition }
     /// Without making the definition.
     public static func clusterName(_ id: ClusterID) -> String? { byID[id]?.name }
@@ -20,7 +22,9 @@ public enum DataModel {
     public static var globalAttributes: [AttributeDefinition] { GlobalTypes.attributes }
     public static var deviceTypes: [DeviceTypeDefinition] { DeviceTypeDefinition.all }
 
+    /// Nil for a device type that has no definition here.
     public static func deviceType(id: DeviceTypeID) -> DeviceTypeDefinition? { deviceTypes.first { $0.id == id } }
+    /// By name or title.
     public static func deviceType(named name: String) -> DeviceTypeDefinition? {
         let wanted = normalizedName(name)
         return deviceTypes.first { normalizedName($0.name) == wanted || normalizedName($0.title) == wanted }

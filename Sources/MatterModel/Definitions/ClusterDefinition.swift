@@ -34,6 +34,7 @@ public struct ClusterDefinition: Sendable {
     }
 }
 
+/// Something that a cluster's server may be able to do, as one bit of its FeatureMap.
 public struct FeatureDefinition: Sendable, Hashable {
     /// The bit in FeatureMap.
     public var bit: UInt8
@@ -47,7 +48,7 @@ public struct FeatureDefinition: Sendable, Hashable {
     }
 }
 
-/// What access control grants (Matter Core, 9.10.5.3). Each includes the ones before it.
+/// What access control grants (Matter Core, 9.10.5.2). Each includes View; Manage includes Operate, Administer all.
 public enum Privilege: UInt8, Sendable, Comparable, CaseIterable {
     case view = 1
     case proxyView = 2
@@ -85,6 +86,7 @@ public struct Quality: OptionSet, Sendable, Hashable {
     public static let singleton = Quality(rawValue: 1 << 10)
 }
 
+/// An attribute as the specification defines it, before features and device types decide whether it is there.
 public struct AttributeDefinition: Sendable {
     public var id: AttributeID
     public var name: String
@@ -147,8 +149,11 @@ public struct FieldDefinition: Sendable {
     public var isNullable: Bool { quality.contains(.nullable) }
 }
 
+/// A command, in one direction: requests and responses have separate ids.
 public struct CommandDefinition: Sendable {
+    /// From client to server, or back.
     public enum Direction: Sendable { case request, response }
+    /// What answers a request that succeeds.
     public enum Response: Sendable, Hashable {
         /// The interaction's status alone.
         case status
@@ -187,6 +192,7 @@ public enum EventPriority: UInt8, Sendable, Comparable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
+/// An event that a server may record.
 public struct EventDefinition: Sendable {
     public var id: EventID
     public var name: String

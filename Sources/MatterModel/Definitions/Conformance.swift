@@ -41,6 +41,7 @@ public struct Conformance: Sendable {
         case described
     }
 
+    /// What makes a term apply.
     public indirect enum Condition: Sendable, Hashable {
         /// A feature by its code, an element by its name, or a condition of the Device Library.
         case name(String)
@@ -50,11 +51,13 @@ public struct Conformance: Sendable {
         case compare(Operand, Comparison, Operand)
     }
 
+    /// One side of a comparison: a number, or the value of an element.
     public enum Operand: Sendable, Hashable {
         case number(Int64)
         case name(String)
     }
 
+    /// As the specification writes it.
     public enum Comparison: String, Sendable, Hashable, CaseIterable {
         case equal = "=="
         case notEqual = "!="

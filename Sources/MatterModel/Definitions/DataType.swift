@@ -28,7 +28,9 @@ public indirect enum DataType: Sendable {
     case any
 }
 
+/// The values of an enumeration. Others may come from devices of a later revision.
 public struct EnumDefinition: Sendable {
+    /// One value and its name; two may share a value under different conformance.
     public struct Item: Sendable, Hashable {
         public var value: UInt16
         public var name: String
@@ -45,6 +47,7 @@ public struct EnumDefinition: Sendable {
     public init(_ name: String, bytes: UInt8, items: [Item]) { (self.name, self.bytes, self.items) = (name, bytes, items) }
 }
 
+/// The bits of a bitmap.
 public struct BitmapDefinition: Sendable {
     /// One bit, or several that hold a number.
     public struct Field: Sendable, Hashable {
@@ -63,6 +66,7 @@ public struct BitmapDefinition: Sendable {
     public init(_ name: String, bytes: UInt8, fields: [Field]) { (self.name, self.bytes, self.fields) = (name, bytes, fields) }
 }
 
+/// The fields of a structure, in the order of their tags; of a fabric-scoped one FabricIndex (254) is the last.
 public struct StructDefinition: Sendable {
     public var name: String
     public var isFabricScoped: Bool

@@ -1,5 +1,6 @@
 /// What an endpoint of a kind must and may have (Matter Device Library).
 public struct DeviceTypeDefinition: Sendable {
+    /// What the device type is for: an endpoint's application, a utility beside one, or the node as a whole.
     public enum Classification: Sendable { case simple, dynamic, utility, node }
 
     public var id: DeviceTypeID
@@ -30,6 +31,7 @@ public struct DeviceTypeDefinition: Sendable {
 
 /// What a device type says of a cluster.
 public struct ClusterRequirement: Sendable {
+    /// Whether the endpoint has the cluster, or uses another's.
     public enum Side: Sendable { case server, client }
 
     public var id: ClusterID
@@ -44,6 +46,7 @@ public struct ClusterRequirement: Sendable {
         (self.id, self.name, self.side, self.conformance, self.elements) = (id, name, side, conformance, elements)
     }
 
+    /// Nil when the device type leaves the element to the cluster.
     public func element(_ kind: ElementRequirement.Kind, _ name: String) -> ElementRequirement? {
         elements.first { $0.kind == kind && $0.name == name }
     }
@@ -51,6 +54,7 @@ public struct ClusterRequirement: Sendable {
 
 /// What a device type says of one element of a cluster.
 public struct ElementRequirement: Sendable {
+    /// What sort of element the requirement is about.
     public enum Kind: Sendable { case feature, attribute, command, event }
 
     public var kind: Kind

@@ -19,6 +19,7 @@ public struct ValueError: Error, Hashable, Sendable, CustomStringConvertible {
 public enum ValueJSON {
     // MARK: From TLV
 
+    /// The value in the notation of the machine interface.
     public static func json(_ value: TLVValue, type: TypeReference? = nil) -> JSONValue {
         switch value {
         case .signed(let number): return JSONValue(number)
@@ -67,6 +68,7 @@ public enum ValueJSON {
 
     // MARK: To TLV
 
+    /// - Throws: `ValueError` when the JSON cannot be a value of the type.
     public static func value(_ json: JSONValue, type: TypeReference? = nil) throws(ValueError) -> TLVValue {
         switch json {
         case .null: return .null

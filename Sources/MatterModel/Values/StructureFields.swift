@@ -34,6 +34,7 @@ public struct StructureBuilder {
     private var members: [TLVElement] = []
 
     public init() {}
+    /// Adds a field; fields must come in the order of their tags.
     public mutating func add(_ tag: UInt8, _ value: some TLVConvertible) { members.append(TLVElement(.context(tag), value.tlv)) }
     /// Nil leaves the field out.
     public mutating func add(_ tag: UInt8, ifPresent value: (some TLVConvertible)?) { if let value { add(tag, value) } }

@@ -7,6 +7,7 @@ import MatterTransport
 /// Where others may look at, and change, what happens around a node (DESIGN 5). The journal and the faults use them, and nobody else;
 /// no cluster knows of either. Each is nil as a rule.
 public struct NodeInterceptions {
+    /// What becomes of one message.
     public enum FrameVerdict: Sendable, Equatable {
         case pass
         case drop

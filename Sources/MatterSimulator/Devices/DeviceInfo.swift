@@ -22,6 +22,7 @@ public struct DeviceInfo: Sendable, Hashable {
 
 /// Why the simulator could not do what was asked.
 public struct SimulatorError: Error, Sendable, CustomStringConvertible {
+    /// What a caller can act on.
     public enum Code: String, Sendable {
         case unknownDevice
         case badRequest

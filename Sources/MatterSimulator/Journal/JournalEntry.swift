@@ -6,6 +6,7 @@ import MatterTLV
 /// One thing that happened to a device, in model facts only: no ports, addresses, session ids, lengths or certificates, so that two
 /// runs with the same seed and inputs give the same journal, byte for byte.
 public struct JournalEntry: Sendable {
+    /// What happened; raw values are those of the machine interface.
     public enum Kind: String, Sendable, CaseIterable {
         /// The device got power.
         case start

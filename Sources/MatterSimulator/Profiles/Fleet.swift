@@ -2,6 +2,7 @@ import MatterModel
 
 /// Devices that belong together: a home's, with names and rooms. Read from a YAML file.
 public struct Fleet: Sendable {
+    /// One device of the fleet.
     public struct Member: Sendable {
         public var profile: DeviceProfile
         public var name: String

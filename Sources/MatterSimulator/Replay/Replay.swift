@@ -14,6 +14,7 @@ public enum Replay {
     /// Bytes of a journal, at most.
     static let maximumSize = 256 << 20
 
+    /// Where the fresh devices did otherwise than the journal says.
     public struct Difference: Sendable {
         public var device: String
         /// In nanoseconds of model time.
@@ -24,6 +25,7 @@ public enum Replay {
         public var actual: JSONValue?
     }
 
+    /// What a replay came to.
     public struct Outcome: Sendable {
         /// Inputs that were fed.
         public var inputs: Int

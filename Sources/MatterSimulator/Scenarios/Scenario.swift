@@ -4,6 +4,7 @@ import MatterTLV
 
 /// A script of things that happen to devices, step by step in model time. Read from a YAML file by `ScenarioReader`.
 public struct Scenario: Sendable {
+    /// One thing that happens, or is expected.
     public struct Step: Sendable {
         public var action: Action
         /// When it begins, counted from the scenario's start; nil follows the step before at once.
@@ -12,6 +13,7 @@ public struct Scenario: Sendable {
         public var place: String
     }
 
+    /// What a step does.
     public enum Action: Sendable {
         /// A hand on the device, a warmer room.
         case set(device: String, AttributePath, TLVValue)
@@ -27,8 +29,10 @@ public struct Scenario: Sendable {
         case power(device: String, Power)
     }
 
+    /// Off in order, off at once, on, or off at once and on again.
     public enum Power: String, Sendable, CaseIterable { case stop, kill, start, reboot }
 
+    /// What a step waits for.
     public enum Expectation: Sendable {
         case equals(AttributePath, TLVValue)
         /// A number within bounds, each of which may be absent.

@@ -3,6 +3,7 @@ import MatterMessage
 
 /// Why a connection was not made or has ended.
 public struct TLSError: Error, Sendable, CustomStringConvertible {
+    /// What a caller can act on.
     public enum Code: Sendable, Equatable {
         /// Nobody listens there, or the address cannot be reached.
         case unreachable

@@ -162,7 +162,7 @@ public final class AccessControlCluster: Cluster {
         }
     }
 
-    /// A cluster of the specification, or one of a vendor's (Matter Core, 7.19.2.13).
+    /// A cluster of the specification, or one of a vendor's (Matter Core, 7.19.2.26).
     private static func isCluster(_ id: ClusterID) -> Bool {
         let (vendor, number) = (id.rawValue >> 16, id.rawValue & 0xFFFF)
         return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && (0xFC00...0xFFFE).contains(number)

@@ -43,7 +43,7 @@ public final class BridgedDeviceBasicInformationCluster: Cluster {
         return .success
     }
 
-    /// Half a minute at least (Matter Core, 9.13.7.5.1).
+    /// Half a minute at least (Matter Core, 9.13.7.3.1).
     private func promise(_ milliseconds: UInt32) {
         emit(Spec.Events.activeChanged, Spec.ActiveChanged(promisedActiveDuration: max(30_000, milliseconds)).tlv)
     }

@@ -7,6 +7,7 @@ import MatterTLV
 /// holds its identity protection key.
 public final class GroupKeyManagementCluster: Cluster {
     typealias Spec = GroupKeyManagement
+    /// One to three epoch keys and when each begins.
     public typealias KeySet = GroupKeyManagement.GroupKeySetStruct
 
     /// Groups that a fabric can have a key for.

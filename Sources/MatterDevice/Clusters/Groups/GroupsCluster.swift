@@ -11,6 +11,7 @@ public protocol GroupDependent: AnyObject {
 public final class GroupsCluster: Cluster {
     typealias Spec = Groups
 
+    /// One group that the endpoint is in, for one fabric.
     public struct Membership: Hashable, Sendable {
         public var fabric: FabricIndex
         public var group: GroupID

@@ -17,7 +17,7 @@ public final class NetworkCommissioningCluster: Cluster {
         switch attribute {
         case Spec.Attributes.maxNetworks: .unsigned(1)
         case Spec.Attributes.networks:
-            // The network's id is the interface's name (Matter Core, 11.9.5.4).
+            // The network's id is the interface's name (Matter Core, 11.9.5.5.1).
             [
                 Spec.NetworkInfoStruct(
                     networkID: Array("eth0".utf8), connected: value(Spec.Attributes.interfaceEnabled) == .boolean(true))

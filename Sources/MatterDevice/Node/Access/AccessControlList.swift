@@ -5,6 +5,7 @@ import MatterModel
 /// Who may do what, in the form that every request is checked against (Matter Core, 9.10.5). The Access Control cluster fills it in;
 /// a change takes effect at once.
 public final class AccessControlList: AccessDecision {
+    /// An entry as the cluster's ACL attribute holds it.
     public typealias Entry = AccessControl.AccessControlEntryStruct
 
     /// One entry, with what can be decided beforehand decided.
@@ -53,7 +54,7 @@ public final class AccessControlList: AccessDecision {
     }
 
     /// Each privilege grants the weaker ones, except that only Administer grants Proxy View to others than its holder
-    /// (Matter Core, 9.10.5.3).
+    /// (Matter Core, 9.10.5.2).
     static func granted(by privilege: Privilege) -> UInt8 {
         let all: [Privilege] =
             switch privilege {

@@ -4,6 +4,7 @@ import MatterModel
 
 /// When the device lets itself be paired, and with which passcode (Matter Core, 5.4.2.3 and 11.19). Runs in model time.
 public final class CommissioningWindow {
+    /// Whether the window is open, and with which passcode; raw values are those of TXT key CM.
     public enum Mode: UInt8, Sendable {
         case closed = 0
         /// With the passcode that the device was made with: advertised as CM=1.

@@ -52,6 +52,7 @@ public final class FabricTable {
 
     // MARK: Looking up
 
+    /// Nil when the device is in no fabric of that index.
     public subscript(_ index: FabricIndex) -> Fabric? { fabrics.first { $0.index == index } }
 
     /// A device is in a fabric at most once, so that its compressed id is enough.
