@@ -46,7 +46,10 @@ public struct VirtualDevice: Sendable {
     /// Gives the device power again, with the state it kept.
     public func start() async throws { try await simulator.start(name) }
     /// Cuts the power and gives it back.
-    public func reboot() async throws { try await simulator.reboot(name) }
+    /// - Parameter reason: what the device says of it. After a software update it ignores StartUpOnOff and the other values for a start.
+    public func reboot(reason: GeneralDiagnostics.BootReasonEnum = .powerOnReboot) async throws {
+        try await simulator.reboot(name, reason: reason)
+    }
     public func factoryReset() async throws { try await simulator.factoryReset(name) }
 
     /// What happened to the device, oldest first, at most `limit` entries of the last.

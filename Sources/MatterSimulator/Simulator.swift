@@ -230,14 +230,15 @@ public actor Simulator {
         try device.start()
     }
     /// Cuts the power and gives it back.
-    public nonisolated func reboot(_ name: String) async throws {
-        try await timeline.call("reboot") { try await self.rebootInside(name) }
+    /// - Parameter reason: what the device says of it (Matter Core, 11.12.4.3). After a software update no value for a start applies.
+    public nonisolated func reboot(_ name: String, reason: GeneralDiagnostics.BootReasonEnum = .powerOnReboot) async throws {
+        try await timeline.call("reboot") { try await self.rebootInside(name, reason) }
     }
-    private func rebootInside(_ name: String) throws {
+    private func rebootInside(_ name: String, _ reason: GeneralDiagnostics.BootReasonEnum) throws {
         let device = try device(name)
-        control(name, "reboot")
+        control(name, "reboot", reason == .powerOnReboot ? nil : ["reason": JSONValue(reason.rawValue)])
         device.stop(abruptly: true)
-        try device.start()
+        try device.start(reason)
     }
     /// Makes the device as it left the factory: in no fabric, with its first values, and with the passcode on its label.
     public nonisolated func factoryReset(_ name: String) async throws {

@@ -47,7 +47,7 @@ struct CaseFile: Sendable {
         "wait": [],
         "set": ["value", "status"],
         "trigger": ["fields", "status"],
-        "power": [],
+        "power": ["reason"],
         "fault": [],
         "clearFaults": [],
         "pair": ["status"],

@@ -83,8 +83,9 @@ final class CaseRunner {
             (request["do"], request["device"], request["fields"]) = ("trigger", .string(device), member(step, "fields") ?? .object([:]))
             return status(await simulate(request), step)
         case "power":
-            let outcome = await simulate(["do": step.subject, "device": .string(device)])
-            return expectSuccess(outcome)
+            var request: [String: JSONValue] = ["do": step.subject, "device": .string(device)]
+            request["reason"] = member(step, "reason")
+            return expectSuccess(await simulate(request))
         case "fault":
             var request = step.subject.object ?? [:]
             (request["do"], request["device"]) = ("fault", .string(device))

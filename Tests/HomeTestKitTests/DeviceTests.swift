@@ -30,6 +30,19 @@ import Testing
         }
     }
 
+    @Test func aSoftwareUpdateLeavesTheLightAsItWas() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            try await home.pair("lamp")
+            try await home.device("lamp").set(OnOff.id, OnOff.Attributes.startUpOnOff, to: .unsigned(1))
+            try await home.device("lamp").reboot(reason: .softwareUpdateCompleted)
+            try await home.expect("lamp", OnOff.id, OnOff.Attributes.onOff, equals: .boolean(false))
+            try await home.expect(
+                "lamp", GeneralDiagnostics.id, GeneralDiagnostics.Attributes.bootReason, endpoint: 0, equals: .unsigned(5))
+            try await home.device("lamp").reboot()
+            try await home.expect("lamp", OnOff.id, OnOff.Attributes.onOff, equals: .boolean(true))
+        }
+    }
+
     @Test func aFailureShowsTheJournal() async throws {
         try await VirtualHome.run(Self.light) { home in
             try await home.pair("lamp")

@@ -87,7 +87,7 @@ import Testing
             #expect(try read(Diagnostics.Attributes.totalOperationalHours) == .unsigned(1))
             bench.restart { root($0) }
             bench.node.stop()
-            bench.node.cluster(GeneralDiagnosticsCluster.self, at: 0)?.bootReason = .softwareReset
+            bench.node.bootReason = .softwareReset
             bench.node.start()
             #expect(try read(Diagnostics.Attributes.rebootCount) == .unsigned(2))
             #expect(try read(Diagnostics.Attributes.upTime) == .unsigned(0))

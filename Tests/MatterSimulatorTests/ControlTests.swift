@@ -132,6 +132,11 @@ private struct ControlBench {
             #expect(try await isRunning() == true)
             #expect(await bench.refusal(["do": "reboot", "device": "nobody"])?.status == MachineError.unknownDeviceStatus)
             #expect(await bench.refusal(["do": "reboot"])?.status == MachineError.badRequestStatus)
+            _ = try await bench.perform(["do": "reboot", "device": "lamp", "reason": "SoftwareUpdateCompleted"])
+            let entries = try await bench.perform(["do": "journal", "device": "lamp", "kinds": ["control"]])["entries"]?.array
+            #expect(entries?.last?["detail"]?["reason"] == 5, "a replay needs it")
+            let bored = await bench.refusal(["do": "reboot", "device": "lamp", "reason": "boredom"])
+            #expect(bored?.message.contains("BrownOutReset") == true)
         }
     }
 

@@ -35,6 +35,11 @@ public final class DeviceNode: NodeServer {
     /// Sees every change of an attribute: the journal.
     public var onAttributeChanged: ((AttributePath) -> Void)?
     public private(set) var isRunning = false
+    /// Why the node runs (Matter Core, 11.12.5.7): its host says so before it starts the node.
+    public var bootReason = GeneralDiagnostics.BootReasonEnum.powerOnReboot
+    /// The values for a start apply: when a software update restarts the node, everything is to be as it was before (Matter Application
+    /// Clusters, 1.5.6.6, 1.6.6.14, 1.9.6.5 and 3.2.7.22).
+    var appliesStartUpValues: Bool { bootReason != .softwareUpdateCompleted }
     /// When the node began to run; events of a node without wall time count from here.
     public private(set) var started: ModelInstant
 

@@ -26,7 +26,7 @@ public struct SimulatorVerbs: Sendable {
             switch verb {
             case "devices": return ["devices": .array(try await simulator.allDevices().map(\.json))]
             case "clock": return try await clock(reader)
-            case "reboot": try await simulator.reboot(reader.device())
+            case "reboot": try await simulator.reboot(reader.device(), reason: bootReason(reader))
             case "factory-reset": try await simulator.factoryReset(reader.device())
             case "stop": try await simulator.stop(reader.device())
             case "start": try await simulator.start(reader.device())
@@ -88,6 +88,16 @@ public struct SimulatorVerbs: Sendable {
         let fields = try ValueJSON.fields(
             reader.present("fields") ?? .object([:]), of: definition?.fields ?? [], in: definition?.name ?? "the event")
         return try await simulator.trigger(reader.device(), EventPath(endpoint, cluster, event), fields)
+    }
+
+    /// By its name in the data model, or its number.
+    private func bootReason(_ reader: RequestReader) throws(MachineError) -> GeneralDiagnostics.BootReasonEnum {
+        guard let json = reader.present("reason") else { return .powerOnReboot }
+        let items = GeneralDiagnostics.BootReasonEnum.definition.items
+        let item = items.first { $0.name.lowercased() == json.string?.lowercased() || UInt64($0.value) == json.unsigned }
+        guard let item, let value = UInt8(exactly: item.value)
+        else { throw .badRequest("reason: it is one of \(items.map(\.name).joined(separator: ", "))") }
+        return GeneralDiagnostics.BootReasonEnum(rawValue: value)
     }
 
     private func clearFault(_ reader: RequestReader) async throws {

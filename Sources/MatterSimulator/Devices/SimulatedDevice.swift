@@ -114,11 +114,12 @@ final class SimulatedDevice {
     var isRunning: Bool { host != nil }
 
     /// Switches the device on. - Throws: `SimulatorError.network` when its port is taken.
-    func start() throws {
+    func start(_ reason: GeneralDiagnostics.BootReasonEnum = .powerOnReboot) throws {
         guard host == nil else { return }
         let environment = DeviceEnvironment(timeline: services.timeline, origin: origin, store: store, name: name, seed: seed)
         environment.clockOffset = clockOffset
         let node = DeviceNode(environment: environment)
+        node.bootReason = reason
         node.maximumPathsPerInvoke = Int(profile.maximumPathsPerInvoke)
         let identity = DeviceIdentity(
             vendorID: profile.vendorID, vendorName: profile.vendorName, productID: profile.productID, productName: profile.productName,
@@ -140,7 +141,7 @@ final class SimulatedDevice {
             host.stop(abruptly: true)
             if port != 0, !isPortAskedFor {
                 port = 0
-                return try start()
+                return try start(reason)
             }
             throw SimulatorError(.network, "\(name) cannot listen on port \(port): \(error)")
         }

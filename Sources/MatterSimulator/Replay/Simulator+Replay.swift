@@ -47,7 +47,9 @@ extension Simulator {
         case "stop": try await stop(entry.device)
         case "kill": try await stop(entry.device, abruptly: true)
         case "start": try await start(entry.device)
-        case "reboot": try await reboot(entry.device)
+        case "reboot":
+            let reason = entry.detail?["reason"]?.unsigned.flatMap { UInt8(exactly: $0) }
+            try await reboot(entry.device, reason: reason.map { .init(rawValue: $0) } ?? .powerOnReboot)
         case "factory-reset": try await factoryReset(entry.device)
         case "fault":
             guard var members = entry.detail?.object else { return }

@@ -17,7 +17,7 @@ let simCommand = Command(
     ],
     arguments: ControlClient.arguments,
     subcommands: [
-        simDevices, simClock, power("reboot", "Cut a device's power and give it back"),
+        simDevices, simClock, simReboot,
         power("factory-reset", "Make a device as it left the factory"), power("stop", "Switch a device off"),
         power("start", "Switch a device on"), simSet, simTrigger, simFault, simFaults, simClearFault, simOpenWindow, simJournal, simPlay,
         simReplay,
@@ -31,6 +31,24 @@ private func power(_ verb: String, _ summary: String) -> Command {
         let name = try arguments.required("device")
         try finish(ControlClient.ask(["do": .string(verb), "device": .string(name)], arguments), arguments, terminal)
     }
+}
+
+private let simReboot = Command(
+    "reboot", summary: "Cut a device's power and give it back",
+    examples: [
+        Example("hearth sim reboot lamp", ""),
+        Example("hearth sim reboot lamp --reason SoftwareUpdateCompleted", "As after an update: StartUpOnOff does not count."),
+    ],
+    arguments: [
+        device,
+        .option(
+            "reason", "REASON", help: "What the device says of it; PowerOnReboot if not given",
+            kind: .choice(GeneralDiagnostics.BootReasonEnum.definition.items.map(\.name).filter { $0 != "Unspecified" })),
+    ]
+) { arguments, terminal in
+    var request: [String: JSONValue] = ["do": "reboot", "device": .string(try arguments.required("device"))]
+    request["reason"] = arguments.text("reason").map { .string($0) }
+    try finish(ControlClient.ask(request, arguments), arguments, terminal)
 }
 
 /// Ends a verb that has nothing to show for people.

@@ -112,7 +112,7 @@ public final class ColorControlCluster: Cluster {
         courses = [:]
         (loop, endTimer, reportTimer, reportedRemaining) = (nil, nil, nil, 0)
         if has(Spec.Attributes.colorTemperatureMireds) {
-            let startUp = value(Spec.Attributes.startUpColorTemperatureMireds).unsigned
+            let startUp = node.appliesStartUpValues ? value(Spec.Attributes.startUpColorTemperatureMireds).unsigned : nil
             let temperature = startUp.map { Int(clamping: $0) } ?? number(Spec.Attributes.colorTemperatureMireds)
             store(.temperature, min(max(temperature, coolest), warmest))
             if startUp != nil {

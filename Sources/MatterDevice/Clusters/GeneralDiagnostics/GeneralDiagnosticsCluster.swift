@@ -15,8 +15,6 @@ public protocol TestEventHandler: AnyObject {
 public final class GeneralDiagnosticsCluster: Cluster {
     typealias Spec = GeneralDiagnostics
 
-    /// Why the node runs: the host says so before it starts the node.
-    public var bootReason = GeneralDiagnostics.BootReasonEnum.powerOnReboot
     /// The node's interfaces as the host knows them; one Ethernet interface of the device's own until it does.
     public var interfaces: [GeneralDiagnostics.NetworkInterface] {
         didSet { if interfaces != oldValue { touch(Spec.Attributes.networkInterfaces) } }
@@ -59,8 +57,8 @@ public final class GeneralDiagnosticsCluster: Cluster {
             keep([1], as: Self.hasRun)
         }
         secondsBefore = kept(Self.seconds).flatMap { try? TLVValue(decoding: $0) }?.unsigned ?? 0
-        set(Spec.Attributes.bootReason, bootReason.tlv)
-        emit(Spec.Events.bootReason, Spec.BootReason(bootReason: bootReason).tlv)
+        set(Spec.Attributes.bootReason, node.bootReason.tlv)
+        emit(Spec.Events.bootReason, Spec.BootReason(bootReason: node.bootReason).tlv)
         keepHours()
     }
 

@@ -91,7 +91,7 @@ public final class LevelControlCluster: Cluster {
         var level = clamped(kept(Self.settled)?.first ?? byte(Spec.Attributes.currentLevel) ?? maximum)
         keep(nil, as: Self.settled)
         // 0 stands for the least the device can do, null for what it was (1.6.6.14).
-        if let startUp = byte(Spec.Attributes.startUpCurrentLevel) { level = clamped(startUp) }
+        if node.appliesStartUpValues, let startUp = byte(Spec.Attributes.startUpCurrentLevel) { level = clamped(startUp) }
         set(Spec.Attributes.currentLevel, level.tlv)
         reportedLevel = level
     }

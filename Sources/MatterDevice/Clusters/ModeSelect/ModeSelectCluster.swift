@@ -24,7 +24,9 @@ public final class ModeSelectCluster: Cluster {
     }
 
     public override func start() {
-        if let startUp = value(Attributes.startUpMode).unsigned, has(Attributes.startUpMode), !startsOn, isSupported(startUp) {
+        if node.appliesStartUpValues, let startUp = value(Attributes.startUpMode).unsigned, has(Attributes.startUpMode), !startsOn,
+            isSupported(startUp)
+        {
             set(Attributes.currentMode, .unsigned(startUp))
         }
         guard has(Attributes.onMode) else { return }

@@ -46,7 +46,7 @@ public final class OnOffCluster: Cluster {
     }
 
     public override func start() {
-        guard isLighting, let startUp = value(Spec.Attributes.startUpOnOff).unsigned else { return }
+        guard isLighting, node.appliesStartUpValues, let startUp = value(Spec.Attributes.startUpOnOff).unsigned else { return }
         switch Spec.StartUpOnOffEnum(rawValue: UInt8(clamping: startUp)) {
         case .off: set(Spec.Attributes.onOff, .boolean(false))
         case .on: set(Spec.Attributes.onOff, .boolean(true))
