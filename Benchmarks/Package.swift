@@ -9,7 +9,10 @@ let package = Package(
         .executableTarget(
             name: "hearth-bench",
             // The command line, because its start-up is measured.
-            dependencies: [.product(name: "HearthLayers", package: "hearth"), .product(name: "hearth", package: "hearth")],
+            dependencies: [
+                .product(name: "HearthLayers", package: "hearth"), .product(name: "HomeTestKit", package: "hearth"),
+                .product(name: "hearth", package: "hearth"),
+            ],
             swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")])
     ]
 )

@@ -9,8 +9,10 @@ final class ChildProcess {
     private var hasEnded = false
     private var isInputOpen = true
 
-    /// - Parameter core: the processor that it has to stay on.
-    init(_ program: String, _ arguments: [String], core: Int? = nil) throws {
+    /// - Parameters:
+    ///   - core: the processor that it has to stay on.
+    ///   - prefix: a program, with its arguments, that becomes this one.
+    init(_ program: String, _ arguments: [String], core: Int? = nil, after prefix: [String] = []) throws {
         var toChild: [Int32] = [0, 0]
         var fromChild: [Int32] = [0, 0]
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw BenchmarkError("no pipe") }
@@ -28,7 +30,7 @@ final class ChildProcess {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let command = (core.map { ["taskset", "-c", String($0)] } ?? []) + [program] + arguments
+        let command = (core.map { ["taskset", "-c", String($0)] } ?? []) + prefix + [program] + arguments
         var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var pid: pid_t = 0

@@ -16,6 +16,8 @@ struct Report {
 
     let isJSON: Bool
     private(set) var lines: [Line] = []
+    /// What could not be measured, and why.
+    private(set) var missing: [String] = []
 
     init(isJSON: Bool) { self.isJSON = isJSON }
 
@@ -31,6 +33,12 @@ struct Report {
     /// A remark for people.
     func note(_ text: String) { if !isJSON { say("    \(text)") } }
 
+    /// Something cannot be measured here; what can be is measured nevertheless.
+    mutating func miss(_ text: String) {
+        missing.append(text)
+        if !isJSON { say("NOT MEASURED  \(text)") }
+    }
+
     private func text(_ line: Line) -> String {
         let name = line.name + String(repeating: " ", count: max(1, 52 - line.name.count))
         var text = "\(line.suite)  \(name)\(rounded(line.value)) \(line.unit)"
@@ -43,6 +51,7 @@ struct Report {
     var json: JSONValue {
         .object([
             "version": 1,
+            "missing": .array(missing.map { .string($0) }),
             "measurements": .array(
                 lines.map { line in
                     var members: [String: JSONValue] = [
