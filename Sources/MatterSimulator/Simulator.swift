@@ -30,6 +30,9 @@ public actor Simulator {
     public struct Configuration: Sendable {
         public var store: Store = .memory
         public var seed: UInt64 = 0
+        /// Where the discriminators begin, which two simulators on one host should not share; nil lets `seed` decide, or chance where
+        /// that is 0 and time is real.
+        public var discriminatorSeed: UInt64?
         /// Where a device listens, given its port (0 for a free one).
         public var listenAddress: @Sendable (UInt16) -> TransportAddress = { .socket(SocketAddress(.any6, port: $0)) }
         /// Host name and addresses to advertise; nil leaves them to the discovery.
@@ -83,14 +86,17 @@ public actor Simulator {
         timeline = services.timeline
         self.services = services
         seed = configuration.seed
-        discriminatorSeed = Self.discriminatorSeed(services.timeline.mode, configuration.seed)
+        discriminatorSeed = configuration.discriminatorSeed ?? Self.discriminatorSeed(services.timeline.mode, configuration.seed)
         journal = Journal(timeline: services.timeline, capacity: configuration.journalCapacity)
     }
 
     private static func discriminatorSeed(_ mode: Timeline.Mode, _ seed: UInt64) -> UInt64 {
         guard case .real = mode, seed == 0 else { return seed }
-        return Crypto.random(8).reduce(0) { $0 << 8 | UInt64($1) }
+        return randomSeed()
     }
+
+    /// A seed that nobody else has.
+    public static func randomSeed() -> UInt64 { Crypto.random(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
     /// Switches every device off and ends the use of the store.
     public nonisolated func close() async { try? await timeline.call("close simulator") { await self.closeInside() } }

@@ -87,6 +87,25 @@ import Testing
         }
     }
 
+    /// Twelve bits may be those of two devices. Both homes try both; whoever is there second finds the device busy.
+    @Test(arguments: VirtualHome.Link.allCases) func twoDevicesWithOneDiscriminatorFindTheirHomes(
+        _ link: VirtualHome.Link
+    ) async throws {
+        let twin = DeviceProfile(
+            name: "twin", passcode: try Passcode(30_303_031), discriminator: 3840, endpoints: [.init(1, deviceTypes: [0x0100])])
+        var options = VirtualHome.Options()
+        options.link = link
+        try await VirtualHome.run(Self.light, twin, options: options) { home in
+            let beta = try await home.addController("beta")
+            let codes = try await home.simulator.allDevices().map(\.qrCode)
+            async let one = home.controller.pair(codes[0])
+            async let other = beta.pair(codes[1])
+            let paired = try await (one, other)
+            #expect(paired.0.name == "lamp")
+            #expect(paired.1.name == "twin")
+        }
+    }
+
     @Test func aDeviceThatIsNotThereIsNotFound() async throws {
         try await VirtualHome.run(Self.light) { home in
             try await home.device("lamp").stop()

@@ -125,23 +125,37 @@ final class Commissioner {
     }
 
     /// Finds the device and proves the passcode. A manual code carries 4 bits of the discriminator only, and even 12 bits may be those of
-    /// two devices, so that several may have to be tried.
+    /// two devices, so that several may have to be tried. One that somebody else is pairing with may be free in a moment: that other may
+    /// just learn that it is not the device that they look for.
     private func proveSomewhere(_ address: TransportAddress?) async throws -> Proven {
-        if let address { return try await prove(at: [address], name: nil) }
+        if let address {
+            do { return try await prove(at: [address], name: nil) } catch let busy as Busy { throw busy.failure }
+        }
         // Every wrong guess uses up one of the stranger's attempts, so that there is an end to them.
         let limit = 8
         var tried: Set<String> = []
+        var busy: Set<String> = []
         var lastFailure: ControllerError?
+        let end = context.timeline.now + context.settings.discovery
         enter(.discovery)
-        while tried.count < limit,
+        while tried.count < limit {
+            let isFirst = tried.isEmpty && busy.isEmpty
             let found = await context.resolver.commissionable(
-                payload.discriminator, except: tried, within: tried.isEmpty ? context.settings.discovery : context.settings.furtherDiscovery
-            )
-        {
-            tried.insert(found.instance)
+                payload.discriminator, except: tried.union(busy),
+                within: isFirst ? context.settings.discovery : context.settings.furtherDiscovery)
+            guard let found else {
+                guard !busy.isEmpty, context.timeline.now < end else { break }
+                try await context.timeline.sleep(for: .seconds(1), origin: context.origin)
+                busy = []
+                continue
+            }
             do {
                 return try await prove(at: found.addresses, name: found.service.deviceName)
+            } catch let error as Busy {
+                busy.insert(found.instance)
+                lastFailure = error.failure
             } catch let error as ControllerError where error.stage == .passcode || error.stage == .connection {
+                tried.insert(found.instance)
                 lastFailure = error
             }
         }
@@ -159,6 +173,10 @@ final class Commissioner {
                 + "Without multicast, give its address with --address host:port")
     }
 
+    /// Somebody else is pairing with the device.
+    private struct Busy: Error { let failure: ControllerError }
+
+    /// - Throws: `Busy`, `ControllerError` with the stage.
     private func prove(at addresses: [TransportAddress], name: String?) async throws -> Proven {
         enter(.connection)
         let connection: TLSConnection
@@ -168,15 +186,27 @@ final class Commissioner {
             throw failure(
                 "the device takes no pairing now: it is paired already, or its time for pairing is over, or too many wrong passcodes were "
                     + "tried. Open its window at the device, or from the home that it is in")
+        } catch let error as TLSError where error.code == .busy {
+            throw Busy(failure: failure(String(describing: error)))
         } catch {
             throw failure("no connection to \(addresses.map(\.description).joined(separator: ", ")): \(error)")
         }
-        let session = try Session(link: connection, context: connection.sessionContext())
+        let binding: [UInt8]
+        let session: Session
+        do {
+            binding = try connection.pairingBinding()
+            session = try Session(link: connection, context: connection.sessionContext())
+        } catch {
+            throw failure(String(describing: error))
+        }
         enter(.passcode)
         do {
             let client = PairingClient(
                 session: session, timeline: context.timeline, origin: context.origin, limit: context.settings.answer)
-            try await client.prove(payload.passcode, binding: connection.pairingBinding())
+            try await client.prove(payload.passcode, binding: binding)
+        } catch PairingClient.Failure.busy {
+            session.close()
+            throw Busy(failure: failure(String(describing: PairingClient.Failure.busy)))
         } catch {
             session.close()
             throw failure(String(describing: error))

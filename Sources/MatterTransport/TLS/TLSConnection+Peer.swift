@@ -180,10 +180,13 @@ extension TLSConnection {
 
     /// Key material of this very TLS session (RFC 8446, 7.5).
     func exporter(label: String, count: Int) throws(TLSError) -> [UInt8] {
+        guard phase == .open || phase == .closing else {
+            throw closeReason ?? TLSError(.closedByPeer, "the other side has ended the connection")
+        }
         var out = [UInt8](repeating: 0, count: count)
-        guard phase == .open || phase == .closing,
-            SSL_export_keying_material(ssl, &out, count, label, label.utf8.count, nil, 0, 0) == 1
-        else { throw .openSSL(.closedHere, "SSL_export_keying_material") }
+        guard SSL_export_keying_material(ssl, &out, count, label, label.utf8.count, nil, 0, 0) == 1 else {
+            throw .openSSL(.broken, "SSL_export_keying_material")
+        }
         return out
     }
 

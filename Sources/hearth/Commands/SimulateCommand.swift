@@ -31,7 +31,8 @@ let simulateCommand = Command(
             kind: .unsigned(1...65535)),
         HomeOptions.interface, HomeOptions.mdns,
         .option(
-            "seed", "N", help: "What every chance in the devices derives from", kind: .unsigned(0...UInt64.max), default: "0"),
+            "seed", "N", help: "What every chance in the devices derives from (default: 0, and discriminators that no other simulator has)",
+            kind: .unsigned(0...UInt64.max)),
         .option(
             "clock", help: "Real time, or one that stands until it is told to go on", kind: .choice(["real", "virtual"]),
             default: "real"),
@@ -133,6 +134,8 @@ struct Simulation: Sendable {
             let discovery = try HomeOptions.discovery(arguments, runtime, services: count)
             var configuration = Simulator.Configuration()
             configuration.seed = seed
+            // Two simulators on one host are not to have the same discriminators, unless that is asked for.
+            if arguments.unsigned("seed") == nil { configuration.discriminatorSeed = Simulator.randomSeed() }
             if let folder = arguments.text("state") { configuration.store = .folder(folder, durable: arguments.flag("durable")) }
             let simulator = try await Simulator.open(configuration, transport: TLSTransport(runtime), discovery: discovery)
             let timeline = runtime.timeline

@@ -13,7 +13,7 @@ public final class GroupKeyManagementCluster: Cluster {
     /// Groups that a fabric can have a key for.
     static let groupsPerFabric: UInt16 = 12
     /// Key sets that a fabric can have, key set 0 included.
-    static let keySetsPerFabric: UInt16 = 4
+    static let keySetsPerFabric: UInt16 = 3
 
     /// By fabric, in the order of their ids.
     private var keySets: [FabricIndex: [KeySet]] = [:]
@@ -114,8 +114,9 @@ public final class GroupKeyManagementCluster: Cluster {
         guard entries.allSatisfy({ $0.groupKeySetID != 0 }) else {
             throw Status(.constraintError, "key set 0 is for no group")
         }
-        guard Set(entries.map(\.groupId)).count == entries.count else {
-            throw Status(.constraintError, "a group has one key set")
+        // A group may have several key sets, each once.
+        guard Set(entries.map { UInt32($0.groupId.rawValue) << 16 | UInt32($0.groupKeySetID) }).count == entries.count else {
+            throw Status(.constraintError, "a group has the same key set twice")
         }
         return value
     }
