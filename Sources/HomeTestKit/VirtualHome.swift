@@ -124,6 +124,7 @@ public struct VirtualHome: Sendable {
         var configuration = Simulator.Configuration()
         configuration.seed = options.seed
         if let snapshot { configuration.store = .snapshot(snapshot.devices) }
+        configuration.route = { [link = options.link] found in address(link, port: found.port) }
         configuration.listenAddress = { [link = options.link] in address(link, port: $0) }
         let simulator = try await Simulator.open(configuration, transport: transport, discovery: discovery)
         for (profile, name) in profiles { _ = try await simulator.add(profile, name: name) }
@@ -147,6 +148,7 @@ public struct VirtualHome: Sendable {
 
     static func settings(_ options: Options) -> ControllerSettings {
         var settings = ControllerSettings()
+        settings.listen = { [link = options.link] in address(link, port: $0) }
         settings.route = { [link = options.link] found in address(link, port: found.port) }
         return settings
     }

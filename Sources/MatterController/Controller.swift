@@ -66,6 +66,7 @@ public actor Controller {
         subscriptions = [:]
         for (_, peer) in peers.sorted(by: { $0.key < $1.key }) { peer.disconnect() }
         peers = [:]
+        context.listener.close()
         context.home.close()
     }
 
@@ -209,6 +210,7 @@ public actor Controller {
             subscriptions[number] = nil
         }
         peers.removeValue(forKey: device.nodeID)?.disconnect()
+        context.listener.disconnect(device.nodeID)
         try context.home.remove(device.nodeID)
     }
 

@@ -33,6 +33,8 @@ public actor Simulator {
         /// Where the discriminators begin, which two simulators on one host should not share; nil lets `seed` decide, or chance where
         /// that is 0 and time is real.
         public var discriminatorSeed: UInt64?
+        /// How a discovered address is reached: that of a subscriber, after a restart.
+        public var route: @Sendable (SocketAddress) -> TransportAddress = { .socket($0) }
         /// Where a device listens, given its port (0 for a free one).
         public var listenAddress: @Sendable (UInt16) -> TransportAddress = { .socket(SocketAddress(.any6, port: $0)) }
         /// Host name and addresses to advertise; nil leaves them to the discovery.
@@ -77,7 +79,7 @@ public actor Simulator {
             let services = try NodeServices(
                 timeline: timeline, transport: transport, discovery: discovery.discovery(), hub: hub,
                 advertisedHost: configuration.advertisedHost, sessionLimits: configuration.sessionLimits,
-                listenAddress: configuration.listenAddress)
+                route: configuration.route, listenAddress: configuration.listenAddress)
             return Simulator(services, configuration)
         }
     }

@@ -40,6 +40,7 @@ public struct Lab: Sendable {
             var configuration = Simulator.Configuration()
             configuration.seed = options.seed
             configuration.holder = "hearth lab"
+            configuration.route = { [link = options.link] found in VirtualHome.address(link, port: found.port) }
             configuration.listenAddress = { [link = options.link] in VirtualHome.address(link, port: $0) }
             if let folder = options.folder { configuration.store = .folder(folder + "/devices", durable: false) }
             let simulator = try await Simulator.open(configuration, transport: transport, discovery: discovery)

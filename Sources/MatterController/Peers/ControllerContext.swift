@@ -11,6 +11,7 @@ final class ControllerContext {
     let home: ControllerHome
     let resolver: AddressResolver
     let tickets = TicketStore()
+    private(set) lazy var listener = ControllerListener(self)
     let settings: ControllerSettings
     /// Names the controller's links: part of the order of what arrives in virtual time.
     let name: String
@@ -52,6 +53,12 @@ public struct ControllerSettings: Sendable {
     public var debounce: Duration = .seconds(5)
     /// How a discovered address is reached.
     public var route: @Sendable (SocketAddress) -> TransportAddress = { .socket($0) }
+
+    /// Where the controller listens for devices that go on with its subscriptions after a restart, given the port (0 for a free one). Nil
+    /// does not listen: the controller then subscribes anew by itself.
+    public var listen: (@Sendable (UInt16) -> TransportAddress)?
+    /// How long a device that is seen again has to go on with a subscription before the controller that listens subscribes anew.
+    public var resumption: Duration = .milliseconds(500)
 
     public init() {}
 }

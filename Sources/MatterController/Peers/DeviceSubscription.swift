@@ -1,6 +1,7 @@
 import HearthTime
 import MatterDiscovery
 import MatterInteraction
+import MatterMessage
 import MatterModel
 
 /// What a subscriber hears.
@@ -19,7 +20,7 @@ public enum SubscriptionUpdate: Sendable {
 final class DeviceSubscription {
     let number: Int
     var nodeID: NodeID { peer.nodeID }
-    private let peer: Peer
+    let peer: Peer
     private let context: ControllerContext
     private let request: SubscribeRequest
     private let update: (SubscriptionUpdate) -> Void
@@ -33,6 +34,13 @@ final class DeviceSubscription {
     private var wait: Duration
     private var watch: (any ServiceSearch)?
     private var isTrying = false
+    /// What the device calls it, or called it last.
+    private(set) var lastID: SubscriptionID?
+    private var lastMaximum: UInt16 = 0
+    /// The device goes on with it, and its first report has not come whole.
+    private var isResuming = false
+    /// A device that is seen again may go on with the subscription by itself: it has a moment for that.
+    private var hasHeadStart = false
 
     init(
         number: Int, peer: Peer, context: ControllerContext, request: SubscribeRequest, update: @escaping (SubscriptionUpdate) -> Void
@@ -55,6 +63,8 @@ final class DeviceSubscription {
             throw CancellationError()
         }
         (current, self.client) = (subscription, client)
+        (lastID, lastMaximum) = (subscription.id, subscription.maximumInterval)
+        context.listener.add(self)
         subscription.onReport = { [weak self] in self?.heard($0) }
         subscription.onLost = { [weak self] in self?.lost() }
         note(report)
@@ -72,6 +82,10 @@ final class DeviceSubscription {
     private func heard(_ report: ReportAccumulator) {
         guard !isEnded else { return }
         note(report)
+        if isResuming {
+            isResuming = false
+            return restored(report)
+        }
         if report.attributes.isEmpty, report.events.isEmpty { return }
         update(.report(attributes: report.attributes, events: report.events))
     }
@@ -80,12 +94,30 @@ final class DeviceSubscription {
         guard !isEnded, current != nil else { return }
         current = nil
         client = nil
+        isResuming = false
         wait = context.settings.backOff.lowerBound
         if outage == nil {
             outage = context.timeline.after(context.settings.debounce, origin: context.origin) { [weak self] in self?.outageIsLong() }
         }
         watchForAnnouncement()
         plan()
+    }
+
+    /// The device goes on with the subscription over a session that it has made. - Returns: nil when the controller is about to subscribe
+    /// anew, which came first.
+    func takeUp(_ client: InteractionClient, _ make: (UInt16) -> ClientSubscription) -> ClientSubscription? {
+        guard !isEnded, !isTrying, let lastID, self.client !== client else { return nil }
+        let before = self.client
+        // The device has restarted and does not know the session that this side has taken for open.
+        before?.unsubscribe(lastID)
+        let subscription = make(lastMaximum)
+        (current, self.client, isResuming) = (subscription, client, true)
+        if let retry { context.timeline.cancel(retry) }
+        (retry, hasHeadStart) = (nil, false)
+        subscription.onReport = { [weak self] in self?.heard($0) }
+        subscription.onLost = { [weak self] in self?.lost() }
+        before?.session.abort(LinkError(.timedOut, "the device has restarted"))
+        return subscription
     }
 
     private func outageIsLong() {
@@ -140,9 +172,15 @@ final class DeviceSubscription {
             guard let self else { return }
             switch event {
             case .found, .updated:
+                if hasHeadStart { return }
                 wait = context.settings.backOff.lowerBound
                 if let retry { context.timeline.cancel(retry) }
-                attempt()
+                guard context.listener.isListening else { return attempt() }
+                hasHeadStart = true
+                retry = context.timeline.after(context.settings.resumption, origin: context.origin) { [weak self] in
+                    self?.hasHeadStart = false
+                    self?.attempt()
+                }
             case .lost, .failed: break
             }
         }
@@ -152,6 +190,7 @@ final class DeviceSubscription {
     func end() {
         guard !isEnded else { return }
         isEnded = true
+        context.listener.remove(self)
         watch?.cancel()
         if let retry { context.timeline.cancel(retry) }
         if let outage { context.timeline.cancel(outage) }

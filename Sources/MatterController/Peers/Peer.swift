@@ -34,6 +34,8 @@ final class Peer {
     func doubt() { isDoubted = true }
     private var isDoubted = false
 
+    /// There is no session, and none is being made.
+    var isFree: Bool { !isConnecting && !isConnected }
     var isConnected: Bool { client?.session.isOpen ?? false }
 
     /// The client of an open session, made if there is none. - Throws: `ControllerError.unreachable`.
@@ -89,7 +91,8 @@ final class Peer {
     }
 
     /// Takes over a session that was made elsewhere: by a pairing, or by the device itself.
-    func adopt(_ session: Session) {
+    @discardableResult
+    func adopt(_ session: Session) -> InteractionClient {
         let doubted = isDoubted ? client : nil
         isDoubted = false
         let new = InteractionClient(session: session, timeline: context.timeline, origin: context.origin)
@@ -106,6 +109,7 @@ final class Peer {
             onSessionEnd?()
         }
         doubted?.session.abort(LinkError(.timedOut, "the device did not answer on this session"))
+        return new
     }
 
     /// Ends the session, after what was sent.

@@ -11,6 +11,9 @@ public final class InteractionClient {
     /// How long the peer may be silent while its answer, or the next part of it, is awaited, unless a call says otherwise; model time.
     public var limit: Duration = .seconds(10)
     private var subscriptions: [SubscriptionID: ClientSubscription] = [:]
+    /// A publisher goes on with a subscription that this session does not know: after its restart it connects to its subscriber. Give
+    /// what `make` makes of the subscription's maximum interval to take it, or nil to let the publisher end it.
+    public var takeUp: ((_ id: SubscriptionID, _ make: (UInt16) -> ClientSubscription) -> ClientSubscription?)?
 
     public init(session: Session, timeline: Timeline, origin: Timeline.Origin) {
         (self.session, self.timeline, self.origin) = (session, timeline, origin)
@@ -109,7 +112,7 @@ public final class InteractionClient {
             let id = chunk.subscription,
             id == before.subscription ?? id
         else { return refuse(.invalidAction) }
-        guard let subscription = subscriptions[id] else { return refuse(.invalidSubscription) }
+        guard let subscription = subscriptions[id] ?? takenUp(id) else { return refuse(.invalidSubscription) }
         var report = before
         report.add(chunk)
         subscription.watch()
@@ -126,6 +129,12 @@ public final class InteractionClient {
             guard let self else { return exchange.close() }
             collect(exchange, opcode, payload, report)
         }
+    }
+
+    private func takenUp(_ id: SubscriptionID) -> ClientSubscription? {
+        let taken = takeUp?(id) { ClientSubscription(id: id, maximumInterval: $0, client: self) }
+        if let taken { subscriptions[id] = taken }
+        return taken
     }
 
     /// Forgets a subscription; the publisher learns of it with its next report.

@@ -24,7 +24,7 @@ public final class InteractionServer {
     public var hooks = InteractionHooks()
     /// Answers and reports go out through this. The host delays them until what they acknowledge has been stored.
     public var gate: (_ send: @escaping () -> Void) -> Void = { $0() }
-    public private(set) var subscriptions: [Subscription] = []
+    public internal(set) var subscriptions: [Subscription] = []
 
     /// Exchanges that were handled, of all sessions: tells which session was used last. Wraps around.
     public private(set) var exchanges: UInt32 = 0
@@ -32,7 +32,13 @@ public final class InteractionServer {
     let timeline: Timeline
     let origin: Timeline.Origin
     let limits: Limits
-    private var nextSubscription: UInt32
+    var nextSubscription: UInt32
+    /// Subscriptions from before a restart that have not been resumed.
+    public internal(set) var waiting: [SubscriptionRecord] = []
+    /// `records` has changed: the host keeps them. What a message acknowledges is told before the message is sent.
+    public var onRecordsChanged: (() -> Void)?
+    /// The node stops: its subscriptions end here, but not for good.
+    private var isStopping = false
 
     /// - Parameter firstSubscription: the id of the first subscription; a node that restarts goes on where it was.
     public init(
@@ -178,6 +184,7 @@ public final class InteractionServer {
                 old.end()
             }
         }
+        supersede(by: request, of: peer)
         guard subscriptions.count(where: { $0.peer.fabricIndex == peer.fabricIndex }) < limits.subscriptionsPerFabric else {
             return refuse(exchange, .resourceExhausted)
         }
@@ -197,11 +204,14 @@ public final class InteractionServer {
         while true {
             let id = SubscriptionID(nextSubscription)
             nextSubscription = nextSubscription == .max ? 1 : nextSubscription + 1
-            if !subscriptions.contains(where: { $0.id == id }) { return id }
+            if !subscriptions.contains(where: { $0.id == id }), !waiting.contains(where: { $0.id == id }) { return id }
         }
     }
 
-    func forget(_ subscription: Subscription) { subscriptions.removeAll { $0 === subscription } }
+    func forget(_ subscription: Subscription) {
+        subscriptions.removeAll { $0 === subscription }
+        if subscription.isEstablished, !isStopping { onRecordsChanged?() }
+    }
 
     // MARK: What the node tells
 
@@ -228,10 +238,15 @@ public final class InteractionServer {
     /// Ends every subscription of a fabric.
     public func endSubscriptions(of fabric: FabricIndex) {
         for subscription in subscriptions where subscription.peer.fabricIndex == fabric.rawValue { subscription.end() }
+        giveUp { $0.fabricIndex == fabric.rawValue }
     }
 
-    /// Ends all subscriptions: the node stops.
-    public func stop() { for subscription in subscriptions { subscription.end() } }
+    /// Ends all subscriptions: the node stops. They stay among what has been kept, to be resumed when it starts again.
+    public func stop() {
+        isStopping = true
+        defer { isStopping = false }
+        for subscription in subscriptions { subscription.end() }
+    }
 }
 
 extension Log {

@@ -27,14 +27,15 @@ public final class Subscription {
     /// From the start until the subscribe response, and in every later report until its acknowledgement.
     private var isReporting = true
     private var isEnded = false
+    /// The subscriber has been told that it exists, or is being told again after a restart.
+    private(set) var isEstablished = false
 
     init(id: SubscriptionID, _ request: SubscribeRequest, session: Session, server: InteractionServer) {
         (self.id, self.session, self.server, timeline) = (id, session, server, server.timeline)
         peer = session.context
         selection = request.selection
         minimumInterval = request.minimumInterval
-        // The ceiling may be used whole (Matter Core, 8.5.3.2); 0 would mean reports without end.
-        maximumInterval = max(request.maximumInterval, max(1, request.minimumInterval))
+        maximumInterval = SubscriptionRecord.maximumInterval(request)
         nextEvent = server.node.events.nextNumber
         lastReport = server.timeline.now
     }
@@ -56,6 +57,8 @@ public final class Subscription {
                 exchange.close()
                 return end()
             }
+            isEstablished = true
+            server.onRecordsChanged?()
             let response = SubscribeResponse(subscription: id, maximumInterval: maximumInterval)
             server.answer(exchange, .subscribeResponse, response.payload, context) { [weak self] in
                 guard let self, !isEnded else { return }
@@ -63,6 +66,44 @@ public final class Subscription {
                 isReporting = false
                 schedule()
             }
+        }
+        sender = report
+        report.sendNext()
+    }
+
+    /// What is to be remembered of it over a restart.
+    var record: SubscriptionRecord {
+        SubscriptionRecord(
+            id: id, fabricIndex: peer.fabricIndex, nodeID: peer.peerNodeID, selection, minimum: minimumInterval, maximum: maximumInterval)
+    }
+
+    /// After a restart: sends all values in an exchange of this side. No response follows: for the subscriber it is a report like others.
+    func resume(_ items: [ReportItem], done: @escaping (Bool) -> Void) {
+        isEstablished = true
+        guard let server, let session, session.isOpen else {
+            end()
+            return done(false)
+        }
+        let exchange = session.begin(.interactionModel)
+        guard exchange.isOpen else {
+            end()
+            return done(false)
+        }
+        let context = context()
+        let stream = ReportStream(items, node: server.node, context: context, hooks: server.hooks, subscription: id)
+        let report = ReportSender(stream, on: exchange, context, server, isLastAcknowledged: true) { [weak self] in
+            if let self { lastReport = timeline.now }
+        } done: { [weak self] isAcknowledged in
+            exchange.close()
+            guard let self else { return done(false) }
+            sender = nil
+            guard isAcknowledged else {
+                end()
+                return done(false)
+            }
+            isReporting = false
+            schedule()
+            done(true)
         }
         sender = report
         report.sendNext()

@@ -35,6 +35,8 @@ public final class NodeHost: DeviceHost {
     private var identities: [FabricIndex: (generation: UInt64, identity: OperationalIdentity)] = [:]
     private var sessions: [HostedSession] = []
     private var lastSession: UInt64 = 0
+    /// Only while subscriptions from before the start wait to be resumed.
+    private var resumption: SubscriptionResumption?
     private var isStopped = false
 
     /// - Parameters:
@@ -68,15 +70,21 @@ public final class NodeHost: DeviceHost {
         advertising.onFailure = { [weak self] in self?.onAdvertisingFailure($0) }
         advertising.onEstablished = { [weak self] in self?.onAdvertised() }
         node.start()
+        restoreSubscriptions()
         interceptions.started?()
         // Only now can it answer.
         advertising.update(node.commissioning, port: port)
+        resumption?.start()
     }
 
     /// Withdraws the node from the network and ends its sessions. With `abruptly` as if its power were cut: nobody is told.
     public func stop(abruptly: Bool = false) {
         guard !isStopped else { return }
         isStopped = true
+        resumption?.stop()
+        resumption = nil
+        // Before the sessions: those who have subscribed have not lost it for good.
+        interactions.stop()
         advertising.withdraw()
         acceptor?.stopListening()
         for session in sessions {
@@ -156,7 +164,8 @@ public final class NodeHost: DeviceHost {
         return isAnyLeft && !isStopped
     }
 
-    private func opened(_ connection: TLSConnection) {
+    @discardableResult
+    private func opened(_ connection: TLSConnection) -> HostedSession? {
         do {
             let context = try connection.sessionContext()
             let isPairing = connection.mode == .pairing
@@ -167,18 +176,23 @@ public final class NodeHost: DeviceHost {
                 let fabric = FabricIndex(context.fabricIndex)
                 if isFull(fabric) {
                     // `busy` has let it in, but others may have come since.
-                    guard let leastUsed = leastUsed(of: fabric) else { return connection.close() }
+                    guard let leastUsed = leastUsed(of: fabric) else {
+                        connection.close()
+                        return nil
+                    }
                     leastUsed.end()
                 }
                 hosted.isOutside = connection.isFromOutside
             }
             if let judge = interceptions.sessionOpened, !judge(hosted.facts) {
-                return connection.abort(LinkError(.closedHere, "a fault refused the session"))
+                connection.abort(LinkError(.closedHere, "a fault refused the session"))
+                return nil
             }
             if isPairing {
                 // Two handshakes may have run side by side; the first to finish pairs.
                 guard let parameters = node.commissioning.window.parameters, !sessions.contains(where: \.isPairing) else {
-                    return connection.close()
+                    connection.close()
+                    return nil
                 }
                 hosted.pairing = try PairingServer(
                     session: hosted.session, commissioning: node.commissioning, parameters: parameters,
@@ -186,8 +200,65 @@ public final class NodeHost: DeviceHost {
             }
             sessions.append(hosted)
             if hosted.isOutside { services.idleSweep.watch(self, in: services) }
+            return hosted
         } catch {
             connection.abort(LinkError(.closedHere, "\(error)"))
+            return nil
+        }
+    }
+
+    // MARK: Subscriptions over a restart
+
+    /// Under which a node keeps who has subscribed to it.
+    public static let subscriptionsKey = "subscriptions"
+
+    private func restoreSubscriptions() {
+        let store = node.environment.store
+        let records = store.value(for: Self.subscriptionsKey).map { SubscriptionRecord.decoded($0) } ?? []
+        interactions.restore(records)
+        interactions.onRecordsChanged = { [unowned self] in
+            let records = interactions.records
+            if records.isEmpty {
+                store.remove(Self.subscriptionsKey)
+            } else {
+                store.put(SubscriptionRecord.encoded(records), for: Self.subscriptionsKey)
+            }
+            if let resumption {
+                resumption.recordsChanged()
+                if interactions.waiting.isEmpty { self.resumption = nil }
+            }
+        }
+        guard !records.isEmpty else { return }
+        // Without discovery no subscriber can be found.
+        guard services.discovery.backEnd != .off else { return interactions.giveUp { _ in true } }
+        resumption = SubscriptionResumption(self, services: services)
+    }
+
+    /// Connects to another node of a fabric. - Parameter done: hears of the session, nil when there is none; not from within this call.
+    func dial(
+        _ addresses: [TransportAddress], fabric index: FabricIndex, node peer: NodeID, done: @escaping (HostedSession?) -> Void
+    ) -> TLSConnection? {
+        guard interceptions.refusesConnection?(false) == nil,
+            let fabric = node.commissioning.fabrics.fabrics.first(where: { $0.index == index }), let identity = identity(in: fabric)
+        else {
+            services.timeline.after(.zero, origin: node.environment.origin) { done(nil) }
+            return nil
+        }
+        return services.transport.dial(
+            addresses, as: identity, node: peer, tickets: nil, name: "\(name)>\(index)/\(peer)",
+            wallTime: { [node] in node.commissioning.fabrics.validationTime(wall: node.environment.wall) }
+        ) { [weak self] result in
+            switch result {
+            case .success(let connection):
+                guard let self, !isStopped else {
+                    connection.close()
+                    return done(nil)
+                }
+                done(opened(connection))
+            case .failure(let error):
+                Log.node.debug("a subscriber cannot be reached: \(error)")
+                done(nil)
+            }
         }
     }
 

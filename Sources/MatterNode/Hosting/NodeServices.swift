@@ -1,3 +1,4 @@
+import HearthIO
 import HearthTime
 import MatterCredentials
 import MatterDiscovery
@@ -19,6 +20,12 @@ public final class NodeServices {
     public let sessionLimits: SessionLimits
     let idleSweep = IdleSweep()
 
+    /// How a discovered address is reached.
+    let route: (SocketAddress) -> TransportAddress
+    let resumption: ResumptionLimits
+    /// Looks for subscribers.
+    private(set) lazy var locator = PeerLocator(discovery: discovery, timeline: timeline) { [route] in $0.addresses.map(route) }
+
     private var pairingIdentity: PairingIdentity?
     private var trustStores: [[UInt8]: WeakTrust] = [:]
 
@@ -26,10 +33,12 @@ public final class NodeServices {
 
     public init(
         timeline: Timeline, transport: TLSTransport, discovery: Discovery, hub: StoreHub, advertisedHost: ServiceHost? = nil,
-        sessionLimits: SessionLimits = SessionLimits(), listenAddress: @escaping (UInt16) -> TransportAddress
+        sessionLimits: SessionLimits = SessionLimits(), resumption: ResumptionLimits = ResumptionLimits(),
+        route: @escaping (SocketAddress) -> TransportAddress = { .socket($0) }, listenAddress: @escaping (UInt16) -> TransportAddress
     ) {
         (self.timeline, self.transport, self.discovery, self.hub) = (timeline, transport, discovery, hub)
         self.sessionLimits = sessionLimits
+        (self.resumption, self.route) = (resumption, route)
         (self.advertisedHost, self.listenAddress) = (advertisedHost, listenAddress)
     }
 

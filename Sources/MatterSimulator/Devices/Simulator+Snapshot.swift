@@ -11,7 +11,10 @@ extension Simulator {
     public nonisolated func snapshot() async throws -> SimulatorSnapshot {
         try await timeline.call("snapshot") { await self.snapshotInside() }
     }
-    private func snapshotInside() -> SimulatorSnapshot { SimulatorSnapshot(entries: services.hub.storedEntries()) }
+    private func snapshotInside() -> SimulatorSnapshot {
+        // Who had subscribed is not in it: those who start from it have not.
+        SimulatorSnapshot(entries: services.hub.storedEntries().filter { $0.key != NodeHost.subscriptionsKey })
+    }
 
     /// Gives every device the memory that it had, or none when it had none yet, as if its power had failed then and come back now.
     public nonisolated func restore(_ snapshot: SimulatorSnapshot) async throws {

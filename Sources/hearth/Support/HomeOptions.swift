@@ -83,8 +83,11 @@ struct OpenHome: Sendable {
         let runtime = try Runtime(mode: .real(speed: 1))
         do {
             let discovery = try HomeOptions.discovery(arguments, runtime)
+            var settings = ControllerSettings()
+            // For devices that go on with a subscription after a restart: only who subscribes listens.
+            settings.listen = { .socket(SocketAddress(.any6, port: $0)) }
             let controller = try await Controller.open(
-                store: .folder(folder), transport: TLSTransport(runtime), discovery: discovery)
+                store: .folder(folder), transport: TLSTransport(runtime), discovery: discovery, settings: settings)
             return OpenHome(
                 folder: folder, runtime: runtime, discovery: discovery, controller: controller,
                 verbs: ControllerVerbs(controller, discovery: discovery))
