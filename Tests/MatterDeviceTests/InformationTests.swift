@@ -50,8 +50,8 @@ import Testing
                 status { try bench.write(Basic.id, label, String(repeating: "é", count: 16) + "x", at: 0) } == .constraintError)
             #expect(status { try bench.write(Basic.id, label, UInt8(1), at: 0) } == .invalidDataType)
             #expect(try bench.read(Basic.id, label, at: 0) == .utf8(String(repeating: "é", count: 16)))
-            try bench.write(Basic.id, Basic.Attributes.location, "FR", at: 0)
-            for wrong in ["fr", "F", "FRA", "1A", ""] {
+            for right in ["FR", "fr", "XX"] { try bench.write(Basic.id, Basic.Attributes.location, right, at: 0) }
+            for wrong in ["F", "FRA", "1A", ""] {
                 #expect(status { try bench.write(Basic.id, Basic.Attributes.location, wrong, at: 0) } == .constraintError)
             }
             try bench.write(Basic.id, Basic.Attributes.localConfigDisabled, true, at: 0)

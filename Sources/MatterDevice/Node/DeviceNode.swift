@@ -49,8 +49,9 @@ public final class DeviceNode: NodeServer {
     public init(environment: DeviceEnvironment) {
         self.environment = environment
         started = environment.now
+        // The first event has the number 1, so that 0 stands for "all".
         let stored = environment.store.value(for: "event-boundary").flatMap { try? TLVValue(decoding: $0).unsigned }
-        events = EventLog(boundary: stored ?? 0)
+        events = EventLog(boundary: stored ?? 1)
         events.reserve = { [unowned environment] in environment.store.put(TLVValue.unsigned($0).encoded(), for: "event-boundary") }
         events.onRecord = { [weak self] in self?.interactions?.eventRecorded($0) }
     }

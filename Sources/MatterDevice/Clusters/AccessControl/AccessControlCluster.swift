@@ -40,11 +40,19 @@ public final class AccessControlCluster: Cluster {
                     .resourceExhausted, "a fabric has at most \(limit(Spec.Attributes.accessControlEntriesPerFabric)) entries")
             }
             for entry in own { try check(Entry(tlv: entry)) }
+            return .array((value.array ?? []).map(Self.withoutEmptyLists))
         } else {
             guard own.count <= 1 else { throw Status(.constraintError, "a fabric has one extension") }
             for entry in own { try AccessControlExtension.check(Spec.AccessControlExtensionStruct(tlv: entry).data) }
         }
         return value
+    }
+
+    /// An empty list of subjects or targets says the same as none: whoever reads finds null (Matter Core, 9.10.5.6).
+    private static func withoutEmptyLists(_ entry: TLVValue) -> TLVValue {
+        guard case .structure(let members) = entry else { return entry }
+        let lists: [TLVTag] = [.context(3), .context(4)]
+        return .structure(members.map { lists.contains($0.tag) && $0.value == .array([]) ? TLVElement($0.tag, .null) : $0 })
     }
 
     public override func didWrite(

@@ -89,7 +89,7 @@ public final class BasicInformationCluster: Cluster {
         _ attribute: AttributeDefinition, _ value: TLVValue, _ context: InteractionContext
     ) throws(Status) -> TLVValue {
         if attribute.id == Spec.Attributes.location, !Self.isCountry(value.text ?? "") {
-            throw Status(.constraintError, "a location is a country code of two capital letters")
+            throw Status(.constraintError, "a location is a country code of two letters")
         }
         return value
     }
@@ -102,8 +102,8 @@ public final class BasicInformationCluster: Cluster {
         emit(Spec.Events.reachableChanged, Spec.ReachableChanged(reachableNewValue: isReachable).tlv)
     }
 
-    /// Two capital letters; `XX` stands for unknown (Matter Core, 11.1.5.7).
+    /// Two letters, capital ones as a rule; `XX` stands for unknown (Matter Core, 11.1.5.7).
     static func isCountry(_ code: String) -> Bool {
-        code.utf8.count == 2 && code.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        code.utf8.count == 2 && code.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
     }
 }

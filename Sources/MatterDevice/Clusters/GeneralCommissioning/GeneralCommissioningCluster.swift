@@ -77,7 +77,7 @@ public final class GeneralCommissioningCluster: Cluster {
                 || capability == UInt64(wanted.rawValue)
         else { return answer(.valueOutsideRange, "the device is not made for such a place") }
         guard BasicInformationCluster.isCountry(request.countryCode) else {
-            return answer(.valueOutsideRange, "a country code is two capital letters")
+            return answer(.valueOutsideRange, "a country code is two letters")
         }
         set(Spec.Attributes.regulatoryConfig, wanted.tlv)
         keep(wanted.tlv.encoded(), as: Self.regulatoryConfig)
