@@ -53,7 +53,11 @@ enum DiscoverySuite {
         if words.count > 2, let probes = Double(words[2]) {
             details.append(("probes each", probes))
             // The daemon's probes are not ours to count: it leaves them out for names that it has probed before.
-            if backEnd == .builtin, probes < 3 { throw BenchmarkError("a service was announced after \(rounded(probes)) probes") }
+            if backEnd == .builtin, probes < 3 {
+                throw BenchmarkError(
+                    "a service was announced after \(rounded(probes)) probes; or another simulator advertises here, whose services the "
+                        + "browser counts too: end it, or run this in a network namespace of its own")
+            }
         }
         report.add("discovery", "\(count) devices, \(backEnd.rawValue)", end - begin, "s", limit: limit, details)
         _ = server.finish()
