@@ -6,7 +6,7 @@ import Testing
 @testable import HearthIO
 
 /// What the loop and the timeline do together with descriptors.
-@Suite(.timeLimit(.minutes(2))) struct DispatchTests {
+@Suite(.timeLimit(.minutes(10))) struct DispatchTests {
     @Test func allDescriptorsOfOneLookShareOneTurnEnd() async throws {
         try await withRuntime(.manual) { runtime in
             let pairs = try (0..<20).map { _ in try socketPair() }

@@ -45,7 +45,7 @@ func withRuntime<Result: Sendable>(
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(10))) struct EventLoopTests {
     static let modes: [Timeline.Mode] = [.real(speed: 1), .manual, .automatic]
 
     @Test(arguments: modes) func actorsAndSpawnedTasksRunOnTheLoop(_ mode: Timeline.Mode) async throws {

@@ -50,7 +50,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct StreamSocketTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamSocketTests {
     /// Connects to `target`, says a word, and gets it back from an echo that one handler per side makes.
     private func echo(_ runtime: Runtime, listener: Int32, _ target: SocketAddress) async throws -> (
         String, peer: IPAddress, local: IPAddress
@@ -157,7 +157,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct UnixSocketTests {
+@Suite(.timeLimit(.minutes(10))) struct UnixSocketTests {
     private func withFolder<R>(_ body: (String) throws -> R) throws -> R {
         var template = [CChar]("/tmp/hearth-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw IOError("mkdtemp") }
@@ -227,7 +227,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DatagramSocketTests {
+@Suite(.timeLimit(.minutes(10))) struct DatagramSocketTests {
     private func loopbackIndex() throws -> UInt32 { try #require(NetworkInterface.all().first { $0.isLoopback }).index }
 
     /// Waits for one datagram with poll: these tests need no loop.

@@ -24,7 +24,7 @@ private actor Lamp {
     func result() -> [String] { steps }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ConfinedTests {
+@Suite(.timeLimit(.minutes(10))) struct ConfinedTests {
     @Test func anActorsClosureIsItsOwn() async throws {
         try await withTimeline(.manual) { timeline in
             let lamp = Lamp(timeline)

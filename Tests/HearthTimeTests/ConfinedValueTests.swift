@@ -3,7 +3,7 @@ import Testing
 
 private final class Counter { var count = 0 }
 
-@Suite(.timeLimit(.minutes(1))) struct ConfinedValueTests {
+@Suite(.timeLimit(.minutes(10))) struct ConfinedValueTests {
     @Test func tasksOfTheTimelineReachIt() async throws {
         try await withTimeline(.manual) { timeline in
             let counter = Confined(sending: Counter(), on: timeline)

@@ -2,7 +2,7 @@ import Foundation
 import HearthTime
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct LogTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct LogTests {
     @Test func linesGoToStandardErrorAtTheLevelOfTheEnvironment() async throws {
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]) {

@@ -1,7 +1,7 @@
 import HearthTime
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RealModeTests {
+@Suite(.timeLimit(.minutes(10))) struct RealModeTests {
     @Test func theClockIsFreshWhenTheThreadWakes() async throws {
         try await withTimeline(.real(speed: 1)) { timeline in
             for _ in 0..<100 {

@@ -1,7 +1,7 @@
 import HearthTime
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TurnEndTests {
+@Suite(.timeLimit(.minutes(10))) struct TurnEndTests {
     @Test func itComesAfterTheRunningEntryAndBeforeAnythingElse() async throws {
         try await withTimeline(.manual) { timeline in
             let log = Lines()

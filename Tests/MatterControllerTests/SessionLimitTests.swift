@@ -11,7 +11,7 @@ import MatterTransport
 import Testing
 
 /// What sessions may cost a device, and what a controller does when the device has ended its session for that reason.
-@Suite(.timeLimit(.minutes(1))) struct SessionLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionLimitTests {
     private static func light(_ name: String) -> DeviceProfile { DeviceProfile(name: name, endpoints: [.init(1, deviceTypes: [0x0100])]) }
     private static let onOff = ReadSelection(attributes: [AttributePathPattern(1, OnOff.id, OnOff.Attributes.onOff)])
 

@@ -9,7 +9,7 @@ import Testing
 @testable import MatterTransport
 
 /// How connections end, how readers and writers hold each other back, and what happens to those who stop half way. Real time.
-@Suite(.timeLimit(.minutes(1))) struct CloseTests {
+@Suite(.timeLimit(.minutes(10))) struct CloseTests {
     let lamp: NodeID = 0x1A, controller: NodeID = 0xC0
 
     /// A device answers RemoveFabric and closes: the answer must arrive, however much it is.

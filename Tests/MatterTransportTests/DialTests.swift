@@ -9,7 +9,7 @@ import Testing
 @testable import MatterTransport
 
 /// Where acceptors listen and which address a dialler takes.
-@Suite(.timeLimit(.minutes(1))) struct DialTests {
+@Suite(.timeLimit(.minutes(10))) struct DialTests {
     let lamp: NodeID = 0x1A, controller: NodeID = 0xC0
 
     static let hasIPv6: Bool = {

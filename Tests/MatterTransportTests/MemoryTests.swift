@@ -7,7 +7,7 @@ import Testing
 @testable import MatterTransport
 
 /// TLS with no sockets, in virtual time: the same code over byte queues.
-@Suite(.timeLimit(.minutes(1))) struct MemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryTests {
     let lamp: NodeID = 0x1A, controller: NodeID = 0xC0
     let place = TransportAddress.memory(MemoryAddress("lamp", port: 0))
 
@@ -91,7 +91,7 @@ import Testing
             let address = try await server.start(on: place, identities: [fabric.node(lamp)])
             await client.setLatency(.seconds(60))
             let error = try await transport.timeline.call("connect") {
-                await failure { try await client.connect(address, as: fabric.node(controller), to: lamp) }
+                await failure { try await client.connect(address, as: fabric.node(controller), to: lamp, timeout: .seconds(5)) }
             }
             #expect(error?.code == .timedOut)
             #expect(transport.timeline.now == ModelInstant.zero + .seconds(5))

@@ -10,7 +10,7 @@ import Testing
 private let tool = "/usr/bin/openssl"
 
 /// The same server judged by another client: `openssl s_client`. Skipped where the tool is not installed.
-@Suite(.enabled(if: access(tool, X_OK) == 0, "openssl is not installed"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: access(tool, X_OK) == 0, "openssl is not installed"), .timeLimit(.minutes(10)))
 struct OpenSSLClientTests {
     /// Runs s_client against a server with one node and returns what it printed.
     private func run(_ arguments: [String], withCertificate: Bool, window: Bool = false) async throws -> String {

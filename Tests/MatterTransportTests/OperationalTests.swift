@@ -7,7 +7,7 @@ import Testing
 
 @testable import MatterTransport
 
-@Suite(.timeLimit(.minutes(1))) struct OperationalTests {
+@Suite(.timeLimit(.minutes(10))) struct OperationalTests {
     let lamp: NodeID = 0x1A, lock: NodeID = 0x10C, controller: NodeID = 0xC0
 
     @Test(arguments: [false, true]) func connectsBothWaysVerified(withIntermediate: Bool) async throws {

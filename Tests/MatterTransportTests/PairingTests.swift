@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterTransport
 
-@Suite(.timeLimit(.minutes(1))) struct PairingTests {
+@Suite(.timeLimit(.minutes(10))) struct PairingTests {
     let salt = [UInt8](repeating: 3, count: 16)
 
     /// The prototype's context: our own prefix and the exporter value of the TLS session.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterTransport
 
-@Suite(.timeLimit(.minutes(1))) struct ResumptionTests {
+@Suite(.timeLimit(.minutes(10))) struct ResumptionTests {
     let lamp: NodeID = 0x1A, lock: NodeID = 0x10C, controller: NodeID = 0xC0
 
     /// Connects, exchanges one frame so that the ticket has come, and closes.

@@ -162,7 +162,7 @@ actor TestClient {
 
     func connect(
         _ addresses: TransportAddress..., as identity: OperationalIdentity, to node: NodeID, tickets: TicketStore? = nil,
-        clock: ModelClock = ModelClock(), timeout: Duration = .seconds(5)
+        clock: ModelClock = ModelClock(), timeout: Duration = .seconds(600)
     ) async throws -> Session {
         try await open { completion in
             transport.dial(
@@ -194,7 +194,7 @@ actor TestClient {
 
     func connectPairing(_ address: TransportAddress) async throws -> Session {
         try await open { completion in
-            transport.dialPairing([address], name: name, timeout: .seconds(5), completion: completion)
+            transport.dialPairing([address], name: name, timeout: .seconds(600), completion: completion)
         }
     }
 
@@ -288,16 +288,26 @@ struct WeakConnection {
     weak var connection: TLSConnection?
 }
 
+extension TransportLimits {
+    /// For tests in real time whose subject is no limit of time: a slow machine, or a sanitizer, does not run into one.
+    static var generous: TransportLimits {
+        var limits = TransportLimits()
+        (limits.handshake, limits.frame, limits.closing) = (.seconds(600), .seconds(600), .seconds(600))
+        return limits
+    }
+}
+
 /// A runtime and its transport, which end with the test.
 func withTransport<R>(
-    _ mode: Timeline.Mode = .real(speed: 1), limits: TransportLimits = TransportLimits(), _ body: (TLSTransport) async throws -> R
+    _ mode: Timeline.Mode = .real(speed: 1), limits: TransportLimits? = nil, _ body: (TLSTransport) async throws -> R
 ) async throws -> R {
     // Two busy cores can be slow to answer; a hold that is really forgotten still ends the test.
     var patience = Timeline.Limits()
-    patience.hold = .seconds(30)
+    patience.hold = .seconds(300)
     let runtime = try Runtime(mode: mode, limits: patience)
     defer { runtime.shutdown() }
-    return try await body(TLSTransport(runtime, limits: limits))
+    let usual: TransportLimits = if case .real = mode { .generous } else { TransportLimits() }
+    return try await body(TLSTransport(runtime, limits: limits ?? usual))
 }
 
 /// Runs `body` and returns the `TLSError` it throws.
@@ -310,9 +320,9 @@ func failure(_ body: () async throws -> some Sendable) async -> TLSError? {
     }
 }
 
-/// Waits in real time until `condition` holds, ten seconds at most.
+/// Waits in real time until `condition` holds, a hundred seconds at most.
 func eventually(_ condition: () async -> Bool) async -> Bool {
-    for _ in 0..<1000 {
+    for _ in 0..<10_000 {
         if await condition() { return true }
         try? await Task.sleep(for: .milliseconds(10))
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import MatterTransport
 
 /// Loopback sockets in virtual time: the kernel's timing must not be seen.
-@Suite(.timeLimit(.minutes(1))) struct VirtualLoopbackTests {
+@Suite(.timeLimit(.minutes(10))) struct VirtualLoopbackTests {
     let lamp: NodeID = 0x1A
 
     /// Starts a server and `count` connected clients, dialled one after the other.
