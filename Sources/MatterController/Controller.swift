@@ -203,7 +203,10 @@ public actor Controller {
         } catch  where force || peer(device).isStranger {
             Log.controller.info("\(device.name) is forgotten without its knowledge: \(error)")
         } catch {
-            throw ControllerError(error, device: device.name)
+            let failure = ControllerError(error, device: device.name)
+            guard failure.code == .unreachable else { throw failure }
+            throw ControllerError(
+                .unreachable, failure.message + " To forget it without its knowledge, use --force; then it has to be reset, too")
         }
         for (number, subscription) in subscriptions.sorted(by: { $0.key < $1.key }) where subscription.nodeID == device.nodeID {
             subscription.end()

@@ -140,7 +140,8 @@ public final class ControllerVerbs: Sendable {
         // A long list is written entry by entry: the first refusal counts.
         if let refused = items.first(where: { !$0.status.isSuccess }) {
             let attribute = "\(ElementNames.name(path.cluster)).\(ElementNames.name(path.attribute, in: path.cluster))"
-            throw MachineError(refused.status, "\(await name(of: device)) refused the write of \(attribute): \(refused.status)")
+            let hint = RefusalHint.write(path, value, refused.status.code)
+            throw MachineError(refused.status, "\(await name(of: device)) refused the write of \(attribute): \(refused.status)\(hint)")
         }
         return .done
     }
@@ -160,7 +161,8 @@ public final class ControllerVerbs: Sendable {
         case .status(let status) where status.isSuccess: return .response(nil)
         case .status(let status):
             let name = ElementNames.name(path.command, in: path.cluster, .request)
-            throw MachineError(status, "\(await self.name(of: device)) refused \(name): \(status)")
+            let hint = RefusalHint.invoke(path, fields, status.code)
+            throw MachineError(status, "\(await self.name(of: device)) refused \(name): \(status)\(hint)")
         case .response(let fields):
             guard let command = answer.path.command else {
                 throw MachineError(MachineError.noResponseStatus, "\(device) answered with a command that has no id")

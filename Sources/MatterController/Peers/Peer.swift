@@ -70,7 +70,11 @@ final class Peer {
             search.start { [self] outcome, failure in
                 guard let outcome else {
                     isStranger = failure?.isStranger ?? false
-                    let message = "\(name) \(failure?.message ?? "cannot be reached"). Is it running, and on this network?"
+                    let advice =
+                        isStranger
+                        ? "It answers, but does not know this home (any more): was it reset? Then unpair it and pair it again"
+                        : "Is it running, and on this network?"
+                    let message = "\(name) \(failure?.message ?? "cannot be reached"). \(advice)"
                     return continuation.resume(returning: .failure(ControllerError(.unreachable, message)))
                 }
                 // Here and not after the wait: what the device sends at once must find somebody.

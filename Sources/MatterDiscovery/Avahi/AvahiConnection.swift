@@ -14,11 +14,13 @@ final class AvahiConnection {
     var changed: (() -> Void)?
 
     /// - Throws: `DiscoveryError.daemonUnavailable` when there is no daemon; with `waits` only when there is no D-Bus.
+    ///   `tooManyServices` when the daemon has as many clients as it may.
     init(_ events: AvahiEventLoop, waits: Bool) throws(DiscoveryError) {
         var error: Int32 = 0
         let flags = AvahiClientFlags(rawValue: waits ? AVAHI_CLIENT_NO_FAIL.rawValue : 0)
         let made = avahi_client_new(events.poll, flags, avahiClientChanged, Unmanaged.passUnretained(self).toOpaque(), &error)
         guard let made else {
+            if error == AVAHI_ERR_TOO_MANY_CLIENTS { throw AvahiFailure.error(Int(error), "another connection") }
             throw DiscoveryError(
                 .daemonUnavailable, "the Avahi daemon does not answer: start avahi-daemon, or choose --mdns builtin",
                 cause: AvahiFailure.text(error))

@@ -21,6 +21,8 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
     private var hosts: [ServiceHost: AvahiHost] = [:]
     private var isStopped = false
     private var isRepairing = false
+    /// Connections that were refused one after the other.
+    private var refusals = 0
 
     /// - Throws: `DiscoveryError`: no daemon, or no such interface.
     init(loop: EventLoop, interface: String?) throws(DiscoveryError) {
@@ -59,11 +61,18 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
 
     private func connection() throws(DiscoveryError) -> AvahiConnection? {
         if let free = connections.first(where: \.hasRoom) { return free }
-        guard connections.allSatisfy(\.isRunning), !connections.isEmpty else { return nil }
+        guard connections.allSatisfy(\.isRunning), !connections.isEmpty, !isRepairing else { return nil }
         let another: AvahiConnection
         do throws(DiscoveryError) {
             another = try AvahiConnection(events, waits: false)
+            refusals = 0
         } catch {
+            // A daemon that is just starting, or busy, may not answer in time: what waits is told to it a little later.
+            refusals += 1
+            if error.code != .tooManyServices, refusals <= 5 {
+                repairLater()
+                return nil
+            }
             let objects = connections.reduce(0) { $0 + $1.objects }
             throw DiscoveryError(
                 .tooManyServices,

@@ -87,6 +87,8 @@ final class ControlConnection: LoopHandler {
     private var output: [UInt8] = []
     private var requests: [JSONValue] = []
     private var isBusy = false
+    /// The request that is being carried out; one whose caller has gone, such as a scenario of hours, is cancelled.
+    private var running: Task<Void, any Error>?
     /// Every request has its answer, and no more come.
     private var isFinished = false
     private var isClosed = false
@@ -113,6 +115,8 @@ final class ControlConnection: LoopHandler {
     func ready(_ events: ReadyEvents) {
         if events.contains(.writable) { flush() }
         if !isClosed, !events.isDisjoint(with: [.readable, .failed]) { receive() }
+        // Not who has only said all and waits for the answers.
+        if events.contains(.failed) { running?.cancel() }
     }
 
     private func receive() {
@@ -163,7 +167,7 @@ final class ControlConnection: LoopHandler {
         // Not nil, which a JSON value can be too.
         let request: JSONValue? = requests.isEmpty ? .none : .some(requests.removeFirst())
         let connection = Confined(Weak(value: self), on: timeline)
-        timeline.spawn("control request") {
+        running = timeline.spawn("control request") {
             let isLast: Bool
             if case .some(let request) = request {
                 isLast = false
@@ -178,6 +182,7 @@ final class ControlConnection: LoopHandler {
 
     private func taken(isLast: Bool) {
         isBusy = false
+        running = nil
         isFinished = isLast
         next()
     }

@@ -141,15 +141,18 @@ public struct SimulatorVerbs: Sendable {
             for name in names {
                 let known = JournalEntry.Kind.allCases.map(\.rawValue)
                 guard let text = name.string, let kind = JournalEntry.Kind(rawValue: text) else {
-                    throw MachineError.badRequest("kinds: known are \(known.joined(separator: ", "))")
+                    throw MachineError.badRequest(
+                        "kinds: there is no '\(name.string ?? "")'; known are \(known.joined(separator: ", "))")
                 }
                 kinds?.insert(kind)
             }
         }
-        return try await simulator.journal(
+        let last = try reader.integer("last", as: UInt32.self)
+        let found = try await simulator.journal(
             device: reader.present("device") == nil ? nil : reader.device(), kinds: kinds, endpoint: reader.endpoint(),
             cluster: reader.cluster(), from: reader.integer("fromNumber", as: UInt64.self),
-            limit: Int(reader.integer("limit", as: UInt32.self) ?? 1000))
+            limit: last == nil ? Int(reader.integer("limit", as: UInt32.self) ?? 1000) : .max)
+        return last.map { found.suffix(Int($0)) } ?? found
     }
 }
 
@@ -199,6 +202,7 @@ extension FaultInfo {
     public var json: JSONValue {
         var object = members.filter { $0.key != "id" && $0.key != "do" }
         object["fault"] = JSONValue(number)
+        object["device"] = device.map { .string($0) }
         return .object(object)
     }
 }

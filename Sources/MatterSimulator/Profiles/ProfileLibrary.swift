@@ -55,9 +55,9 @@ public struct ProfileLibrary: Sendable {
             for path in [candidate, candidate + ".yaml"] where Self.isFile(path) { return path }
         }
         let known = files().map { ProfileReader.name(of: $0) }
-        throw ProfileErrors(errors: [
-            ProfileError(file: reference, "there is no such \(what)\(DataModel.didYouMean(reference, among: known)). See: hearth profiles")
-        ])
+        let hint = DataModel.didYouMean(reference, among: known)
+        let list = known.isEmpty ? "" : ". Ready are: \(known.joined(separator: ", "))"
+        throw ProfileErrors(errors: [ProfileError(file: reference, "there is no such \(what)\(hint.isEmpty ? list : hint)")])
     }
 
     private static func isFile(_ path: String) -> Bool {

@@ -43,6 +43,8 @@ public enum ProfileReader {
                 context.report(found.node, found.path, "endpoint \(endpoint.id) belongs to endpoint \(parent), which is not there")
             }
             if profile.endpoints.isEmpty { context.report(found.node, found.path, "a device needs at least one endpoint") }
+        } else if top.take("devices") != nil {
+            context.report(node, "", "this is a fleet and no profile: hearth simulate --fleet \(Self.name(of: context.file))")
         } else {
             context.report(node, "", "'endpoints' is missing: a list with at least one endpoint is expected")
         }

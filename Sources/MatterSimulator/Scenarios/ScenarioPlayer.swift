@@ -13,7 +13,8 @@ struct ScenarioPlayer {
 
     init(_ simulator: Simulator) { self.simulator = simulator }
 
-    /// Plays every step, also after one that failed, and clears what faults are left of it. - Throws: when time itself fails.
+    /// Plays every step, also after one that failed, and clears what faults are left of it, also when it is cancelled.
+    /// - Throws: when time itself fails; `CancellationError`.
     mutating func play(_ scenario: Scenario) async throws -> [ScenarioOutcome] {
         var outcomes: [ScenarioOutcome] = []
         begin = timeline.now
@@ -23,7 +24,8 @@ struct ScenarioPlayer {
             do {
                 if let start = step.start { try await move(to: begin + start) }
                 problem = try await perform(step.action)
-            } catch let error as TimelineError {
+            } catch  where error is TimelineError || error is CancellationError {
+                await clearFaults()
                 throw error
             } catch {
                 problem = String(describing: error)
@@ -33,9 +35,11 @@ struct ScenarioPlayer {
                     step: index + 1, title: step.action.title, isOK: problem == nil, message: problem.map { "\(step.place): \($0)" },
                     time: timeline.now))
         }
-        for fault in faults { try? await simulator.clearFault(fault.number) }
+        await clearFaults()
         return outcomes
     }
+
+    private func clearFaults() async { for fault in faults { try? await simulator.clearFault(fault.number) } }
 
     /// Nil when it went well, else why not.
     private mutating func perform(_ action: Scenario.Action) async throws -> String? {

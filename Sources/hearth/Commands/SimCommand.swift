@@ -198,9 +198,16 @@ private let simOpenWindow = Command(
 
 private let simPlay = Command(
     "play", summary: "Play a scenario: a file of timed steps",
-    examples: [Example("hearth sim play evening", "A ready scenario, or a file; every step is told, and a failed one is the exit code.")],
+    examples: [
+        Example("hearth sim play evening", "A ready scenario, or a file; every step is told at its end, and a failed one is the exit code.")
+    ],
     arguments: [.positional("file", help: "A scenario, or the name of a ready one", kind: .file)],
     run: { arguments, terminal in
+        if !arguments.flag("json"), try ControlClient.ask(["do": "clock"], arguments)["mode"] == "real" {
+            terminal.note(
+                "the simulator's clock is the real one, so that this takes as long as the scenario's times say; "
+                    + "with 'simulate --clock virtual' it takes a moment")
+        }
         let answer = try ControlClient.ask(["do": "play", "file": .string(absolute(try arguments.required("file")))], arguments)
         let steps = answer["steps"]?.array ?? []
         let failed = steps.count { $0["ok"] != true }
@@ -226,7 +233,7 @@ private func absolute(_ path: String) -> String {
 private let simJournal = Command(
     "journal", summary: "Show what happened to the devices",
     examples: [
-        Example("hearth sim journal --device lamp --limit 20", "The oldest twenty entries that are kept."),
+        Example("hearth sim journal --device lamp --limit 20", "The last twenty entries."),
         Example("hearth sim journal --kind invoke --kind write --cluster OnOff --json", "Who did what to the switches."),
         Example("hearth sim journal --follow", "And what happens from now on, until Ctrl-C."),
     ],
@@ -236,11 +243,12 @@ private let simJournal = Command(
         .option("endpoint", "EP", help: "Of one endpoint", kind: .unsigned(0...65535)),
         .option("cluster", "CLUSTER", help: "Of one cluster"),
         .option("from", "N", help: "From this number on", kind: .unsigned(0...UInt64.max)),
-        .option("limit", "N", help: "At most so many", kind: .unsigned(1...1_000_000), default: "1000"),
+        .option("limit", "N", help: "The last N; with --from the first N from there on", kind: .unsigned(1...1_000_000), default: "1000"),
         .flag("follow", short: "f", help: "Go on with what happens, an entry a line, until Ctrl-C"),
     ],
     run: { arguments, terminal in
-        var request: [String: JSONValue] = ["do": "journal", "limit": JSONValue(arguments.unsigned("limit") ?? 1000)]
+        var request: [String: JSONValue] = ["do": "journal"]
+        request[arguments.unsigned("from") == nil ? "last" : "limit"] = JSONValue(arguments.unsigned("limit") ?? 1000)
         if let device = arguments.text("device") { request["device"] = .string(device) }
         if let number = arguments.unsigned("from") { request["fromNumber"] = JSONValue(number) }
         if let endpoint = arguments.unsigned("endpoint") { request["endpoint"] = JSONValue(endpoint) }
@@ -262,7 +270,10 @@ private func follow(_ request: [String: JSONValue], _ arguments: ParsedArguments
             let entries = try ControlClient.ask(request, arguments)["entries"]?.array ?? []
             for entry in entries { terminal.line(arguments.flag("json") ? entry.text() : TextWidth.harmless(describe(entry))) }
             terminal.flush()
-            if let last = entries.last?["number"]?.unsigned { request["fromNumber"] = JSONValue(last + 1) }
+            if let last = entries.last?["number"]?.unsigned {
+                request["fromNumber"] = JSONValue(last + 1)
+                request["last"] = nil
+            }
             var wanted = pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&wanted, 1, 250)
         }

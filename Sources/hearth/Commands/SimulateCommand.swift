@@ -195,13 +195,24 @@ struct Simulation: Sendable {
         writer.finish()
     }
 
-    /// Says when a device has been taken into a home: its setup code is of no use then.
+    /// Says when a device has been taken into a home, and when it has left its last one: then its setup code is wanted again.
     private func tell(_ entry: JournalEntry, _ terminal: Terminal) {
-        guard entry.kind == .invoke, entry.cluster == GeneralCommissioning.id, entry.status?.isSuccess == true,
-            entry.command == GeneralCommissioning.Commands.commissioningComplete, entry.node != nil
-        else { return }
-        terminal.line("\(TextWidth.harmless(entry.device)) is paired")
-        terminal.flush()
+        let isDone = entry.kind == .invoke && entry.status?.isSuccess == true
+        if isDone, entry.cluster == GeneralCommissioning.id, entry.node != nil,
+            entry.command == GeneralCommissioning.Commands.commissioningComplete
+        {
+            terminal.line("\(TextWidth.harmless(entry.device)) is paired")
+            terminal.flush()
+        }
+        let mayHaveLeft =
+            isDone && entry.cluster == OperationalCredentials.id && entry.command == OperationalCredentials.Commands.removeFabric
+            || entry.kind == .control && entry.note == "factory-reset"
+        guard mayHaveLeft else { return }
+        runtime.timeline.spawn("setup code") {
+            guard let device = try await simulator.allDevices().first(where: { $0.name == entry.device }), !device.isPaired else { return }
+            terminal.line("\(TextWidth.harmless(device.name)) belongs to no home now: setup code \(device.setupCode)")
+            terminal.flush()
+        }
     }
 
     /// Launches the devices and returns when all can be reached. A device that cannot start is told and leaves the others alone.

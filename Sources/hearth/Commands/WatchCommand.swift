@@ -23,7 +23,7 @@ let watchCommand = Command(
         .option("min-interval", "S", help: "Seconds between two reports, at least", kind: .unsigned(0...65535), default: "0"),
         .option(
             "max-interval", "S", help: "Seconds between two signs of life, at most", kind: .unsigned(1...65535), default: "60"),
-        .option("count", short: "n", "N", help: "End after so many reports", kind: .unsigned(1...1_000_000_000)),
+        .option("count", short: "n", "N", help: "End after so many reports; the first values are none", kind: .unsigned(1...1_000_000_000)),
     ] + HomeOptions.all,
     run: { arguments, terminal in
         let (name, endpoint) = RequestWords.target(try arguments.required("device"))

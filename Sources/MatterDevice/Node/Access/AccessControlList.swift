@@ -72,7 +72,7 @@ public final class AccessControlList: AccessDecision {
     ) -> Bool {
         switch peer.authMode {
         case nil: return false
-        // Whoever has proven the passcode administers the device until commissioning is complete (Matter Core, 9.10.5.5).
+        // Whoever has proven the passcode administers the device until commissioning is complete (Matter Core, 6.6.2).
         case .pase: return true
         case .case, .group: break
         }

@@ -1,0 +1,44 @@
+import MatterModel
+import MatterTLV
+
+/// What the data model knows about why a device may have refused: added to its status, which is all that it says itself.
+enum RefusalHint {
+    /// For a write of `value`. Empty when there is nothing to add; else it begins with a space.
+    static func write(_ path: AttributePath, _ value: TLVValue, _ status: StatusCode) -> String {
+        guard let cluster = DataModel.cluster(id: path.cluster), let attribute = cluster.attribute(id: path.attribute) else { return "" }
+        switch status {
+        case .unsupportedWrite:
+            return " (it can only be read" + (cluster.commands.isEmpty ? ")" : "; commands change it: hearth model \(cluster.name))")
+        case .constraintError:
+            return parenthesised([sent(ValueText(attribute, in: cluster.id), value, attribute.constraint, name: nil)])
+        default: return ""
+        }
+    }
+
+    /// For a command with `fields`.
+    static func invoke(_ path: CommandPath, _ fields: TLVValue, _ status: StatusCode) -> String {
+        guard status == .constraintError || status == .invalidCommand, case .structure(let members) = fields,
+            let cluster = DataModel.cluster(id: path.cluster), let command = cluster.command(id: path.command)
+        else { return "" }
+        return parenthesised(
+            command.fields.map { field in
+                guard let member = members.first(where: { $0.tag == .context(field.id.rawValue) }) else { return nil }
+                return sent(ValueText(field, in: cluster.id), member.value, field.constraint, name: field.name)
+            })
+    }
+
+    /// What was sent, as people read it, and what is allowed; nil when neither says more than the number itself.
+    private static func sent(_ text: ValueText, _ value: TLVValue, _ constraint: Constraint, name: String?) -> String? {
+        let shown = text.format(value)
+        let isPlain = value.unsigned.map { String($0) } == shown || value.signed.map { String($0) } == shown
+        // "desc": the specification says it in words.
+        let allowed = constraint.text == "desc" ? "" : constraint.text
+        if allowed.isEmpty, isPlain { return nil }
+        return (name.map { "\($0) " } ?? "") + "\(shown) was sent" + (allowed.isEmpty ? "" : ", allowed is \(allowed)")
+    }
+
+    private static func parenthesised(_ parts: [String?]) -> String {
+        let said = parts.compactMap { $0 }
+        return said.isEmpty ? "" : " (\(said.joined(separator: "; ")))"
+    }
+}
