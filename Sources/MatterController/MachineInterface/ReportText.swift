@@ -17,6 +17,13 @@ public enum ReportText {
         public var isFailure: Bool
     }
 
+    /// Without the lists that every cluster has of itself (AttributeList, FeatureMap …), unless they were asked for by name.
+    public static func ofInterest(_ reports: [AttributeReport], asked: [AttributePathPattern]) -> [AttributeReport] {
+        let named = Set(asked.compactMap(\.attribute))
+        let ofEveryCluster = Set(DataModel.globalAttributes.map(\.id)).subtracting(named)
+        return reports.filter { report in report.path.pattern.attribute.map { !ofEveryCluster.contains($0) } ?? true }
+    }
+
     public static func line(_ report: AttributeReport) -> Line {
         let path = report.path.pattern
         let definition = path.cluster.flatMap { DataModel.cluster(id: $0) }?.attribute(id: path.attribute ?? 0)

@@ -7,7 +7,7 @@ let readCommand = Command(
     "read", summary: "Read attributes of a device",
     discussion: """
         Attributes are named CLUSTER.ATTRIBUTE, by the specification's names in any case or by numbers; CLUSTER alone means all of the \
-        cluster, and '*' every one. Without the endpoint, all endpoints are read that have the cluster.
+        cluster but the lists that every cluster has of itself, such as AttributeList (name them, or use --json), and '*' every one. Without the endpoint, all endpoints are read that have the cluster.
         """,
     examples: [
         Example("hearth read lamp OnOff.OnOff LevelControl.CurrentLevel", "Two values."),
@@ -32,7 +32,7 @@ let readCommand = Command(
             if arguments.flag("json") {
                 terminal.line(result.json.text())
             } else {
-                print(reports, terminal)
+                print(ReportText.ofInterest(reports, asked: paths), terminal)
             }
             try refuse(reports)
         }

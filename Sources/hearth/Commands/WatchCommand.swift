@@ -31,7 +31,7 @@ let watchCommand = Command(
         try await OpenHome.with(arguments, terminal) { home in
             let device = try await home.controller.device(name)
             let paths = try RequestWords.watchPaths(arguments.texts("path"), endpoint: endpoint, of: device)
-            let watcher = Watcher(terminal, device.name, arguments, stop)
+            let watcher = Watcher(terminal, device.name, paths.attributes, arguments, stop)
             let result = try await home.verbs.perform(
                 .subscribe(
                     device: device.nodeText, paths: paths.attributes, eventPaths: paths.events,
@@ -56,14 +56,17 @@ let watchCommand = Command(
 private final class Watcher: Sendable {
     private let terminal: Terminal
     private let device: String
+    private let asked: [AttributePathPattern]
     private let isJSON: Bool
     private let stop: StopSignal
     private let remaining: Locked<UInt64?>
     /// What was shown last of each attribute: after an outage all values come again, and only what is different is news.
     private let shown = Locked<[String: String]>([:])
 
-    init(_ terminal: Terminal, _ device: String, _ arguments: ParsedArguments, _ stop: StopSignal) {
-        (self.terminal, self.device, self.stop) = (terminal, device, stop)
+    init(
+        _ terminal: Terminal, _ device: String, _ asked: [AttributePathPattern], _ arguments: ParsedArguments, _ stop: StopSignal
+    ) {
+        (self.terminal, self.device, self.asked, self.stop) = (terminal, device, asked, stop)
         isJSON = arguments.flag("json")
         remaining = Locked(arguments.unsigned("count"))
     }
@@ -103,7 +106,7 @@ private final class Watcher: Sendable {
     }
 
     func print(_ attributes: [AttributeReport], _ events: [EventReport]) {
-        for report in attributes {
+        for report in ReportText.ofInterest(attributes, asked: asked) {
             let line = ReportText.line(report)
             let isNews = shown.withLock {
                 $0.updateValue(line.value, forKey: "\(line.endpoint) \(line.cluster) \(line.element)") != line.value

@@ -133,9 +133,9 @@ def eight_hundred_connections_that_say_nothing(world):
     silent = [world.tcp() for _ in range(800)]
     try:
         session = world.session()
-        # The newcomer did not wait for their end: the oldest have given way to it, and the youngest are still there.
+        # The oldest have given way to the newcomer. That the youngest stay is for a test with a clock to say (LimitTests): on a slow
+        # machine all of this may take longer than they may be silent.
         equal([is_open(connection) for connection in silent[:500]], [False] * 500)
-        equal([is_open(connection) for connection in silent[-200:]], [True] * 200)
         session.close()
     finally:
         for connection in silent:
