@@ -12,6 +12,9 @@ import Testing
         #expect(value[2]?.integer == nil)
         #expect(try JSONValue(parsing: "1e3").integer == 1000)
         #expect(try JSONValue(parsing: "18446744073709551616") == .number(18446744073709551616))
+        for lossy in ["18446744073709551616", "-9223372036854775809", "{\"0\":1,\"0\":2}"] {
+            #expect(throws: JSONError.self) { try JSONValue(parsing: lossy, losesNothing: true) }
+        }
     }
 
     @Test func keysAreSortedAndLinesAreOne() throws {

@@ -10,8 +10,11 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// Reads one value that fills `text`. Of a name that stands twice in an object, the last counts.
-    public init(parsing text: String) throws(JSONError) { self = try JSONParser.parse(Array(text.utf8)) }
+    /// Reads one value that fills `text`. Of a name that stands twice in an object, the last counts, and an integer beyond 64 bits
+    /// becomes a float; both are mistakes where `losesNothing`.
+    public init(parsing text: String, losesNothing: Bool = false) throws(JSONError) {
+        self = try JSONParser.parse(Array(text.utf8), losesNothing: losesNothing)
+    }
 
     /// Reads one value that fills `bytes`, which must be UTF-8.
     public init(parsing bytes: [UInt8]) throws(JSONError) { self = try JSONParser.parse(bytes) }
@@ -23,17 +26,18 @@ struct JSONParser {
     static let depthLimit = 64
 
     private let bytes: [UInt8]
+    private let losesNothing: Bool
     private var position = 0
 
-    static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
-        var parser = JSONParser(bytes: bytes)
+    static func parse(_ bytes: [UInt8], losesNothing: Bool = false) throws(JSONError) -> JSONValue {
+        var parser = JSONParser(bytes, losesNothing)
         let value = try parser.value(depth: 0)
         parser.skipSpace()
         if parser.position < bytes.count { throw parser.failure("something follows the value") }
         return value
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    private init(_ bytes: [UInt8], _ losesNothing: Bool) { (self.bytes, self.losesNothing) = (bytes, losesNothing) }
 
     private func failure(_ message: String) -> JSONError {
         let before = bytes[..<min(position, bytes.count)]
@@ -90,7 +94,8 @@ struct JSONParser {
             let name = try string()
             skipSpace()
             try expect(":")
-            members[name] = try value(depth: depth + 1)
+            let isKnown = members.updateValue(try value(depth: depth + 1), forKey: name) != nil
+            if isKnown, losesNothing { throw failure("the member '\(name)' stands twice") }
             skipSpace()
         } while take(",")
         try expect("}")
@@ -130,6 +135,7 @@ struct JSONParser {
         if isWhole {
             if let integer = Int64(text) { return .integer(integer) }
             if let unsigned = UInt64(text) { return .unsigned(unsigned) }
+            if losesNothing { throw failure("the integer does not fit into 64 bits") }
         }
         guard let number = Double(text), number.isFinite else { throw failure("the number is too large") }
         return .number(number)

@@ -116,7 +116,7 @@ final class ControlConnection: LoopHandler {
         if events.contains(.writable) { flush() }
         if !isClosed, !events.isDisjoint(with: [.readable, .failed]) { receive() }
         // Not who has only said all and waits for the answers.
-        if events.contains(.failed) { running?.cancel() }
+        if !events.isDisjoint(with: .failed) { running?.cancel() }
     }
 
     private func receive() {

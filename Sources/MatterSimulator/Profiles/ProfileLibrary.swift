@@ -69,9 +69,14 @@ public struct ProfileLibrary: Sendable {
         func fail(_ what: String) -> ProfileErrors {
             ProfileErrors(errors: [ProfileError(file: path, "\(what): \(String(cString: strerror(errno)))")])
         }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe or a device could keep its reader waiting, and with it all devices.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw fail("the file cannot be opened") }
         defer { close(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+            throw ProfileErrors(errors: [ProfileError(file: path, "this is no regular file: copy what it says into one")])
+        }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= most {

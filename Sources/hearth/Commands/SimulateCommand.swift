@@ -171,6 +171,11 @@ struct Simulation: Sendable {
         }
         do {
             try await simulator.openControl(path: path, loop: runtime.loop)
+        } catch let error as IOError where error.code == EADDRINUSE {
+            throw Failure(
+                .failure,
+                "the control socket '\(path)' cannot be opened: another simulator listens there, or something else has that name: "
+                    + "stop it, or name another path")
         } catch let error as IOError {
             throw Failure(.failure, "the control socket '\(path)' cannot be opened: \(error)")
         }
@@ -178,6 +183,9 @@ struct Simulation: Sendable {
 
     /// Says that all is ready, then runs until it is to stop. With `--json` every entry of the journal is a line.
     func run(_ devices: [DeviceInfo], _ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal) async throws {
+        let loop = runtime.loop
+        // What cannot be watched, such as a file, has no reader that could go.
+        try? await runtime.timeline.call("watch output") { try loop.register(STDOUT_FILENO, [], OutputWatch(loop, stop)) }
         guard arguments.flag("json") else {
             show(devices, arguments, terminal)
             terminal.flush()
@@ -264,4 +272,19 @@ struct Simulation: Sendable {
         }
         terminal.line("\(devices.count) \(devices.count == 1 ? "device is" : "devices are") running. Ctrl-C stops.")
     }
+}
+
+/// Ends the devices when nobody reads what they say any more, as in `hearth simulate … | head -1`.
+private final class OutputWatch: LoopHandler {
+    private let loop: EventLoop
+    private let stop: StopSignal
+
+    init(_ loop: EventLoop, _ stop: StopSignal) { (self.loop, self.stop) = (loop, stop) }
+
+    func ready(_ events: ReadyEvents) {
+        loop.unregister(STDOUT_FILENO)
+        if !events.isDisjoint(with: .failed) { stop.give(.ok) }
+    }
+
+    func loopStops() {}
 }

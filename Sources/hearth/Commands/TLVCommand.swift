@@ -45,7 +45,12 @@ private func decode(_ text: String) throws -> TLVElement {
     }
 }
 
-private func encode(_ text: String) throws -> [UInt8] { try ValueJSON.value(JSONValue(parsing: text)).encoded() }
+private func encode(_ text: String) throws -> [UInt8] {
+    let bytes = try ValueJSON.value(JSONValue(parsing: text, losesNothing: true)).encoded()
+    // What no reader would take is not written either: too many containers within each other.
+    do { _ = try TLVElement(decoding: bytes) } catch { throw MachineError.badRequest("no reader takes that: \(error)") }
+    return bytes
+}
 
 /// One line an element, members indented.
 private func show(_ element: TLVElement, _ indent: String, _ terminal: Terminal) {

@@ -34,7 +34,7 @@ let writeCommand = Command(
                 word, endpoint: endpoint, of: device, timed: arguments.unsigned("timed").map { UInt16(clamping: $0) })
             let result = try await home.verbs.perform(request)
             if arguments.flag("json") { return terminal.line(result.json.text()) }
-            terminal.line("\(device.name): \(word)")
+            terminal.line(TextWidth.harmless("\(device.name): \(word)"))
         }
     })
 
