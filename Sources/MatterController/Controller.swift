@@ -172,8 +172,14 @@ public actor Controller {
             throw ControllerError(
                 .badRequest, "the name is not usable: 1 to \(PairedDevice.nameLimit) bytes without control characters are allowed")
         }
-        if let name, try context.home.devices().contains(where: { $0.name.lowercased() == name.lowercased() }) {
-            throw ControllerError(.badRequest, "a device named '\(name)' is paired already: choose another name, or unpair it first")
+        // One whose pairing was cut short is in the home, or leaves it, now.
+        for device in try context.home.devices() where device.isIncomplete { _ = try? await peer(device).connected() }
+        if let name, let holder = try context.home.devices().first(where: { $0.name.lowercased() == name.lowercased() }) {
+            let remedy =
+                holder.isIncomplete
+                ? "is being paired, or its pairing was cut short, and it cannot be reached: choose another name, or unpair it first with --force"
+                : "is paired already: choose another name, or unpair it first"
+            throw ControllerError(.badRequest, "a device named '\(name)' \(remedy)")
         }
         let commissioner = Commissioner(context: context, payload: payload, progress: progress)
         let (device, peer) = try await commissioner.run(name: name, address: address)
@@ -345,10 +351,8 @@ public actor Controller {
         let context = context
         peer.onAddresses = { addresses in
             // Kept for the next process; a store that is full is no reason to fail a call that works.
-            guard var saved = try? context.home.device("0x" + String(device.nodeID.rawValue, radix: 16)) else { return }
-            saved.addresses = addresses.map(\.description)
-            do { try context.home.save(saved) } catch {
-                Log.controller.warning("the new address of \(saved.name) was not stored: \(error)")
+            do { try context.home.update(device.nodeID) { $0.addresses = addresses.map(\.description) } } catch {
+                Log.controller.warning("the new address of \(device.name) was not stored: \(error)")
             }
         }
     }

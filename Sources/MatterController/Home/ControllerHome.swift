@@ -160,7 +160,19 @@ public final class ControllerHome {
             "there is no device '\(text)'" + (hint.isEmpty ? (names.isEmpty ? ": none is paired yet" : ": there are \(known)") : hint))
     }
 
-    func save(_ device: PairedDevice) throws {
+    /// Changes what is kept of a device, unless it has left the home meanwhile, by the hand of another process perhaps.
+    /// - Returns: the device as it is kept now; nil when it has left.
+    @discardableResult
+    func update(_ node: NodeID, _ change: (inout PairedDevice) -> Void) throws -> PairedDevice? {
+        try database.transaction {
+            guard var device = try devices().first(where: { $0.nodeID == node }) else { return nil }
+            change(&device)
+            try save(device)
+            return device
+        }
+    }
+
+    private func save(_ device: PairedDevice) throws {
         var batch = WriteBatch()
         batch.put("device", Self.key(device.nodeID), device.tlv.encoded())
         try table.commit(batch)

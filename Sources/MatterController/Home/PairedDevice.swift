@@ -27,6 +27,9 @@ public struct PairedDevice: Sendable, Hashable {
     /// Where it answered last, in `host:port` notation; tried first, and while discovery is off the only way.
     public var addresses: [String]
     public var endpoints: [Endpoint]
+    /// Its pairing had come to CommissioningComplete when it was cut short: the device may belong to the home, or have forgotten it. The
+    /// next connection shows which.
+    public var isIncomplete = false
 
     public init(
         nodeID: NodeID, name: String, vendorID: VendorID = 0, productID: UInt16 = 0, addresses: [String] = [],
@@ -58,6 +61,7 @@ extension PairedDevice {
                             TLVElement(2, .array(endpoint.clusters.map { .unsigned($0.unsigned) })),
                         ])
                     })),
+            TLVElement(5, .boolean(isIncomplete)),
         ])
     }
 
@@ -66,6 +70,7 @@ extension PairedDevice {
         self.init(
             nodeID: nodeID, name: name, vendorID: tlv[1]?.unsigned.flatMap { VendorID(exactly: $0) } ?? 0,
             productID: tlv[2]?.unsigned.flatMap { UInt16(exactly: $0) } ?? 0, addresses: tlv[3]?.array?.compactMap(\.text) ?? [])
+        isIncomplete = tlv[5]?.boolean ?? false
         endpoints = (tlv[4]?.array ?? []).compactMap { value in
             guard let id = value[0]?.unsigned.flatMap({ EndpointID(exactly: $0) }) else { return nil }
             return Endpoint(

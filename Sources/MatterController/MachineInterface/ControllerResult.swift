@@ -68,10 +68,12 @@ public enum ControllerResult: Sendable {
     }
 
     private func describe(_ device: PairedDevice) -> [String: JSONValue] {
-        [
+        var members: [String: JSONValue] = [
             "device": .string(device.name), "nodeId": JSONValue(device.nodeID.rawValue),
             "endpoints": ReportJSON.json(device.endpoints),
         ]
+        if device.isIncomplete { members["incomplete"] = true }
+        return members
     }
 
     private func describe(_ response: Response) -> JSONValue {

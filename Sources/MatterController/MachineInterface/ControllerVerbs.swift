@@ -87,15 +87,19 @@ public final class ControllerVerbs: Sendable {
         let controller = controller
         let found = try await controller.timeline.call("devices") {
             let devices = try await controller.devices()
-            return await withTaskGroup(of: (Int, Bool).self) { group in
+            return try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
                 for (index, device) in devices.enumerated() {
                     group.addTask(executorPreference: controller.timeline) {
                         (index, await Self.isReachable(device.nodeText, controller))
                     }
                 }
                 var reachable = [Bool](repeating: false, count: devices.count)
-                for await (index, isReachable) in group { reachable[index] = isReachable }
-                return zip(devices, reachable).map { Reach(device: $0, isReachable: $1) }
+                for try await (index, isReachable) in group { reachable[index] = isReachable }
+                // One that has turned out to have forgotten the home is no longer in it.
+                let now = try await controller.devices()
+                return zip(devices, reachable).compactMap { asked, isReachable in
+                    now.first { $0.nodeID == asked.nodeID }.map { Reach(device: $0, isReachable: isReachable) }
+                }
             }
         }
         return found.map { ($0.device, $0.isReachable) }

@@ -86,14 +86,17 @@ final class Commissioner {
         let operational = try await peer.connected()
         enter(.completion)
         // Before the device keeps what it was given for good: whoever is ended from here on finds it in the home, and can unpair it.
+        paired.isIncomplete = true
         paired = try context.home.add(paired, time: context.wallSeconds)
         peer.name = paired.name
         do {
             try await complete(operational, peer)
         } catch {
-            try context.home.remove(nodeID)
+            // Whether it has completed is not known when it says nothing any more: the home remembers that.
+            if (error as? ControllerError)?.code == .refused || peer.isStranger { try context.home.remove(nodeID) }
             throw error
         }
+        paired = try context.home.update(nodeID) { $0.isIncomplete = false } ?? paired
         enter(.description)
         do {
             paired = try await DeviceDescription.fill(paired, peer, context.home)
@@ -112,7 +115,7 @@ final class Commissioner {
         } catch let error where (error as? ControllerError)?.code != .refused {
             peer.disconnect()
             guard let again = try? await peer.connected() else { throw error }
-            try await DeviceUnderPairing(client: again).complete(isRepeated: true)
+            try await DeviceUnderPairing(client: again).complete()
         }
     }
 

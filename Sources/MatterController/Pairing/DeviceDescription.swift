@@ -6,14 +6,16 @@ import MatterTLV
 enum DeviceDescription {
     /// Reads it into `device` and the home. A connection that is lost in between is made again, once.
     static func fill(_ device: PairedDevice, _ peer: Peer, _ home: ControllerHome) async throws -> PairedDevice {
-        var device = device
+        let endpoints: [PairedDevice.Endpoint]
         do {
-            device.endpoints = try await read(peer.connected())
+            endpoints = try await read(peer.connected())
         } catch  where !peer.isConnected {
-            device.endpoints = try await read(peer.connected())
+            endpoints = try await read(peer.connected())
         }
-        try home.save(device)
-        return device
+        guard let described = try home.update(device.nodeID, { $0.endpoints = endpoints }) else {
+            throw ControllerError(.unknownDevice, "\(device.name) has left the home")
+        }
+        return described
     }
 
     static func read(_ client: InteractionClient) async throws -> [PairedDevice.Endpoint] {

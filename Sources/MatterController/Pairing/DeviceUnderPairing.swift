@@ -93,10 +93,10 @@ struct DeviceUnderPairing {
         }
     }
 
-    /// - Parameter isRepeated: the answer to an earlier one was lost: a device that has no fail-safe any more has completed then.
-    func complete(isRepeated: Bool = false) async throws {
+    /// A device that has no fail-safe any more and still knows the session's fabric has completed before: an answer was lost.
+    func complete() async throws {
         let response = try await invoke(GeneralCommissioning.CommissioningComplete())
-        if isRepeated, response.errorCode == .noFailSafe { return }
+        if response.errorCode == .noFailSafe { return }
         try check(response.errorCode, response.debugText)
     }
 

@@ -19,13 +19,17 @@ final class Peer {
     /// The device answers at its address and says that it knows nothing of this home: it was reset, or the fabric was removed.
     private(set) var isStranger = false
 
+    /// Its pairing was cut short at its last step: the next connection completes it, or shows that the device has forgotten the home,
+    /// which then forgets the device.
+    private var isIncomplete: Bool
+
     private let context: ControllerContext
     private var client: InteractionClient?
     private var isConnecting = false
     private var waiting: [CheckedContinuation<Void, any Error>] = []
 
     init(_ device: PairedDevice, context: ControllerContext) {
-        (nodeID, name, self.context) = (device.nodeID, device.name, context)
+        (nodeID, name, isIncomplete, self.context) = (device.nodeID, device.name, device.isIncomplete, context)
         addresses = device.addresses.compactMap { SocketAddress($0) }.map(context.settings.route)
     }
 
@@ -51,9 +55,10 @@ final class Peer {
             let result: Result<Void, any Error>
             do {
                 try await connect()
+                try await completePairing()
                 result = .success(())
             } catch {
-                result = .failure(error)
+                result = .failure(try forgottenPairing() ?? error)
             }
             isConnecting = false
             let others = waiting
@@ -92,6 +97,23 @@ final class Peer {
             addresses = found
             onAddresses?(found)
         }
+    }
+
+    private func completePairing() async throws {
+        guard isIncomplete, let client else { return }
+        try await DeviceUnderPairing(client: client).complete()
+        isIncomplete = false
+        try context.home.update(nodeID) { $0.isIncomplete = false }
+        Log.controller.info("the pairing of \(name), which was cut short, is complete")
+    }
+
+    /// Lets the home forget a device that has itself forgotten a pairing that was cut short. - Returns: nil when it is not one.
+    private func forgottenPairing() throws -> ControllerError? {
+        guard isIncomplete, isStranger else { return nil }
+        try context.home.remove(nodeID)
+        return ControllerError(
+            .unknownDevice,
+            "the pairing of \(name) was cut short and the device has given it up, so that it is not in the home: pair it again")
     }
 
     /// Takes over a session that was made elsewhere: by a pairing, or by the device itself.

@@ -22,12 +22,17 @@ let devicesCommand = Command(
                 let types = device.endpoints.flatMap(\.deviceTypes).filter { $0 != 0x16 }.map(\.title)
                 table.add([
                     .init(device.name), .init("\(device.nodeID.rawValue)"), .init(types.joined(separator: ", ")),
-                    .init(device.addresses.first ?? ""), isReachable ? .init("reachable", .green) : .init("unreachable", .red),
+                    .init(device.addresses.first ?? ""), state(device, isReachable),
                 ])
             }
             table.write(to: terminal)
         }
     })
+
+private func state(_ device: PairedDevice, _ isReachable: Bool) -> Table.Cell {
+    if isReachable { return .init("reachable", .green) }
+    return .init(device.isIncomplete ? "unreachable, pairing cut short" : "unreachable", .red)
+}
 
 let showCommand = Command(
     "show", summary: "Show a device: what it is, and the values of its attributes",
