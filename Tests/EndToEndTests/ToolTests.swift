@@ -120,4 +120,26 @@ import Testing
         #expect(end.code == 0)
         #expect(end.errors.contains("bad.yaml:3"))
     }
+
+    @Test func eachMistakeHasALineOfItsOwnWhereverItIsTold() throws {
+        let scratch = Scratch()
+        let bad = scratch.write("endpoints:\n  - deviceTypes: [OnOffLigt]\nsetup: {discriminator: 4096}\n", to: "bad.yaml")
+        let mistakes = try Program.run("profiles", bad).errors.split(separator: "\n").filter { $0.hasPrefix(bad) }
+        #expect(mistakes.count == 2, "\(mistakes)")
+        for command in [["simulate", bad, "--mdns", "off"], ["lab", bad, "--control", scratch.folder + "/control"]] {
+            let told = try Program.run(command)
+            #expect(told.code == 2)
+            #expect(told.errors.split(separator: "\n").filter { $0.hasPrefix(bad) } == mistakes, "\(told.errors)")
+        }
+        let document = try Program.run("simulate", bad, "--json").json?["error"]?["message"]?.string
+        #expect(document?.split(separator: "\n").map { Substring($0) } == mistakes)
+    }
+
+    @Test func anEmptyNameIsSaidToBeEmpty() throws {
+        for words in [["simulate", ""], ["simulate", "--fleet", ""], ["profiles", ""]] {
+            let told = try Program.run(words)
+            #expect(told.code == 2)
+            #expect(told.errors.hasPrefix("the name of the "), "\(told.errors)")
+        }
+    }
 }

@@ -86,6 +86,27 @@ let profileFolder: String = {
         #expect(found.first { $0.line == 8 }?.message.contains("Lighting") == true)
     }
 
+    @Test(arguments: [
+        (
+            "endpoints:\n  - deviceType: [OnOffLight]\n",
+            "test.yaml:2:5: endpoints[0]: there is no 'deviceType' here; did you mean deviceTypes?"
+        ),
+        ("endpoints:\n  - deviceTypes: [OnOfLight]\n", "test.yaml:2:19: endpoints[0].deviceTypes[0]: there is no device type 'OnOfLight'"),
+        ("endpoints:\n  - deviceTypes: []\n", "test.yaml:2:18: endpoints[0].deviceTypes: an endpoint needs at least one device type"),
+        ("endpoints:\n  - id: 1\n", "test.yaml:2:5: endpoints[0]: 'deviceTypes' is missing"),
+        ("endpoint:\n  - deviceTypes: [OnOffLight]\n", "test.yaml:1:1: there is no 'endpoint' here; did you mean endpoints?"),
+        ("device:\n  - profile: lamp\n", "test.yaml:1:1: there is no 'device' here; did you mean devices?"),
+    ]) func oneMistakeIsToldOnce(_ yaml: String, _ told: String) {
+        let found = mistakes(yaml)
+        #expect(found.count == 1, "\(found)")
+        #expect(found.first?.description.hasPrefix(told) == true, "\(found)")
+    }
+
+    @Test func mistakesComeInTheOrderOfTheFile() {
+        let found = mistakes("colour: red\nendpoints:\n  - shape: round\n    deviceTypes: [Lamp]\nname: ''\n")
+        #expect(found.map(\.line) == [1, 3, 4, 5], "\(found)")
+    }
+
     @Test(arguments: ["", "[", "a: b: c", "- just a list", "endpoints: {}", "x: &a 1\ny: *a", "!!binary aGk=", "endpoints: []"])
     func whatIsNoProfileIsRefused(_ yaml: String) { #expect(!mistakes(yaml).isEmpty) }
 

@@ -7,6 +7,12 @@ final class ProfileContext {
     let file: String
     private(set) var errors: [ProfileError] = []
 
+    /// All mistakes as a reader of the file meets them.
+    var sortedErrors: [ProfileError] {
+        errors.enumerated().sorted { ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset) }
+            .map(\.element)
+    }
+
     init(file: String) { self.file = file }
 
     func report(_ node: YAMLNode, _ path: String, _ message: String) {
@@ -20,6 +26,7 @@ final class ProfileContext {
         private let context: ProfileContext
         private var rest: [(key: String, node: YAMLNode, value: YAMLNode)] = []
         private var asked: [String] = []
+        private var lacking: [(names: [String], message: String)] = []
 
         init?(_ node: YAMLNode, _ path: String, _ context: ProfileContext) {
             guard case .mapping(let members) = node.content else {
@@ -53,13 +60,20 @@ final class ProfileContext {
             return rest.map { ($0.key, $0.node, $0.value, join($0.key)) }
         }
 
-        /// Reports what nobody asked for.
+        /// One of these members is wanted and none was found: `finish` says so, unless it finds one of them misspelt.
+        func missing(_ names: String..., message: String) { missing(names, message: message) }
+        func missing(_ names: [String], message: String) { lacking.append((names, message)) }
+
+        /// Reports what nobody asked for, and what is missing.
         func finish() {
+            var meant: Set<String> = []
             for member in rest {
+                meant.formUnion(DataModel.suggestions(for: member.key, among: asked))
                 let hint = DataModel.didYouMean(member.key, among: asked)
                 context.report(
                     member.node, path, "there is no '\(member.key)' here\(hint); known are \(asked.sorted().joined(separator: ", "))")
             }
+            for (names, message) in lacking where meant.isDisjoint(with: names) { context.report(node, path, message) }
         }
 
         private func join(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }

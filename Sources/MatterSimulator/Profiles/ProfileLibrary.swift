@@ -33,8 +33,8 @@ public struct ProfileLibrary: Sendable {
 
     /// Reads a fleet. - Throws: `ProfileErrors` when the fleet as a whole cannot be used; mistakes of members are in its `errors`.
     public func fleet(_ reference: String) throws(ProfileErrors) -> Fleet {
-        let path = try locate(reference, relativeTo: nil)
-        return try Fleet.read(try Self.contents(of: path), file: path) { name, from in try profile(name, relativeTo: from) }
+        let path = try locate(reference, relativeTo: nil, what: "fleet")
+        return try Fleet.read(try Self.contents(of: path), file: path, library: self)
     }
 
     /// The YAML files of the first folder that has any, sorted.
@@ -47,6 +47,7 @@ public struct ProfileLibrary: Sendable {
     }
 
     func locate(_ reference: String, relativeTo file: String?, what: String = "profile") throws(ProfileErrors) -> String {
+        guard !reference.isEmpty else { throw ProfileErrors(errors: [ProfileError(file: "", "the name of the \(what) is empty")]) }
         var candidates = [reference]
         if let file, let slash = file.lastIndex(of: "/") { candidates.append(file[..<slash] + "/" + reference) }
         let isPath = reference.contains("/")

@@ -11,7 +11,7 @@ public enum ProfileReader {
         do throws(ProfileError) { node = try YAMLParser.parse(text, file: file) } catch { throw ProfileErrors(errors: [error]) }
         let context = ProfileContext(file: file)
         let profile = profile(node, context)
-        guard let profile, context.errors.isEmpty else { throw ProfileErrors(errors: context.errors) }
+        guard let profile, context.errors.isEmpty else { throw ProfileErrors(errors: context.sortedErrors) }
         return profile
     }
 
@@ -46,7 +46,8 @@ public enum ProfileReader {
         } else if top.take("devices") != nil {
             context.report(node, "", "this is a fleet and no profile: hearth simulate --fleet \(Self.name(of: context.file))")
         } else {
-            context.report(node, "", "'endpoints' is missing: a list with at least one endpoint is expected")
+            // Whoever wrote `device:` meant a fleet.
+            top.missing("endpoints", "devices", message: "'endpoints' is missing: a list with at least one endpoint is expected")
         }
         top.finish()
         return profile
@@ -89,12 +90,15 @@ public enum ProfileReader {
         var endpoint = DeviceProfile.Endpoint(EndpointID(id), deviceTypes: [])
         endpoint.parent = context.number(mapping.take("parent"), in: UInt16(1)...0xFFFE, "an endpoint").map { EndpointID($0) }
         if let found = mapping.take("deviceTypes") {
-            for item in context.sequence(found.node, found.path) ?? [] {
+            let items = context.sequence(found.node, found.path)
+            for item in items ?? [] {
                 if let type = deviceType(item.node, item.path, context) { endpoint.deviceTypes.append(type) }
             }
-        }
-        if endpoint.deviceTypes.isEmpty {
-            context.report(node, path, "'deviceTypes' is missing: a list such as [OnOffLight] is expected")
+            if items?.isEmpty == true {
+                context.report(found.node, found.path, "an endpoint needs at least one device type: [OnOffLight] is such a list")
+            }
+        } else {
+            mapping.missing("deviceTypes", message: "'deviceTypes' is missing: a list such as [OnOffLight] is expected")
         }
         if let found = mapping.take("clusters") { endpoint.clusters = clusters(found.node, found.path, context) }
         if let found = mapping.take("labels") { labels(found, &endpoint, context) }

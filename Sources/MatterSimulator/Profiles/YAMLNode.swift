@@ -24,6 +24,7 @@ struct YAMLNode: Sendable {
 
 /// A mistake in a YAML file.
 public struct ProfileError: Error, Sendable, CustomStringConvertible {
+    /// Empty when no file was named.
     public var file: String
     /// From 1; 0 when the file as a whole is meant.
     public var line: Int
@@ -38,8 +39,7 @@ public struct ProfileError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        let place = line > 0 ? "\(file):\(line):\(column)" : file
-        return path.isEmpty ? "\(place): \(message)" : "\(place): \(path): \(message)"
+        [line > 0 ? "\(file):\(line):\(column)" : file, path, message].filter { !$0.isEmpty }.joined(separator: ": ")
     }
 }
 

@@ -17,7 +17,7 @@ public enum ScenarioReader {
         do throws(ProfileError) { node = try YAMLParser.parse(text, file: file) } catch { throw ProfileErrors(errors: [error]) }
         let context = ProfileContext(file: file)
         let scenario = scenario(node, context)
-        guard let scenario, context.errors.isEmpty else { throw ProfileErrors(errors: context.errors) }
+        guard let scenario, context.errors.isEmpty else { throw ProfileErrors(errors: context.sortedErrors) }
         return scenario
     }
 
@@ -33,7 +33,7 @@ public enum ScenarioReader {
                 context.report(found.node, found.path, "a scenario needs at least one step")
             }
         } else {
-            context.report(node, "", "'steps' is missing: a list of steps is expected")
+            top.missing("steps", message: "'steps' is missing: a list of steps is expected")
         }
         top.finish()
         return scenario
@@ -49,11 +49,11 @@ public enum ScenarioReader {
         let start = mapping.take("at").flatMap { context.span($0) }
         var found: [(verb: String, node: YAMLNode, path: String)] = []
         for verb in verbs { if let member = mapping.take(verb) { found.append((verb, member.node, member.path)) } }
+        let choice = "a step has one of \(verbs.joined(separator: ", "))"
+        if found.isEmpty { mapping.missing(verbs, message: choice) }
+        if found.count > 1 { context.report(node, path, choice) }
         mapping.finish()
-        guard let first = found.first, found.count == 1 else {
-            context.report(node, path, "a step has one of \(verbs.joined(separator: ", "))")
-            return nil
-        }
+        guard let first = found.first, found.count == 1 else { return nil }
         guard let action = action(first.verb, (first.node, first.path), context, &faults) else { return nil }
         let file = context.file.split(separator: "/").last.map(String.init) ?? context.file
         return Scenario.Step(action: action, start: start, place: "\(file):\(node.line)")
@@ -178,7 +178,7 @@ public enum ScenarioReader {
         _ name: String, _ mapping: ProfileContext.Mapping, _ context: ProfileContext
     ) -> (node: YAMLNode, path: String)? {
         if let found = mapping.take(name) { return found }
-        context.report(mapping.node, mapping.path, "'\(name)' is missing")
+        mapping.missing(name, message: "'\(name)' is missing")
         return nil
     }
 }

@@ -51,7 +51,7 @@ let labCommand = Command(
         try await stop.whileWatching {
             let lab = try await Lab.open(settings)
             do {
-                try await lab.start(members, path, arguments.flag("pair"))
+                try await lab.start(members, path, arguments.flag("pair"), terminal)
                 try await lab.run(path, arguments, terminal, stop)
             } catch {
                 await lab.close()
@@ -63,8 +63,21 @@ let labCommand = Command(
     })
 
 extension Lab {
-    fileprivate func start(_ members: [SimulatorProfiles.Member], _ path: String, _ pairs: Bool) async throws {
-        for member in members { _ = try await simulator.add(member.profile, name: member.name, room: member.room) }
+    fileprivate func start(
+        _ members: [SimulatorProfiles.Member], _ path: String, _ pairs: Bool, _ terminal: Terminal
+    ) async throws {
+        var started = 0
+        var lastError: SimulatorError?
+        for member in members {
+            do {
+                _ = try await simulator.add(member.profile, name: member.name, room: member.room)
+                started += 1
+            } catch let error as SimulatorError {
+                terminal.note("\(error) (left out)")
+                lastError = error
+            }
+        }
+        if started == 0, let lastError { throw lastError }
         try await simulator.advertised()
         if pairs {
             for device in try await simulator.allDevices() where !device.isPaired {

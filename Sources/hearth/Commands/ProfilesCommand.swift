@@ -32,7 +32,7 @@ let profilesCommand = Command(
                 table.add([.init(check.name), .init(check.what), .init(check.file)])
             }
             if checked.contains(where: \.faults.isEmpty) { table.write(to: terminal) }
-            for fault in checked.flatMap(\.faults) { terminal.note("\(fault)") }
+            terminal.tell(checked.flatMap(\.faults))
         }
         let faulty = checked.count { !$0.faults.isEmpty }
         if faulty > 0 {

@@ -78,19 +78,19 @@ enum SimulatorProfiles {
         let library = ProfileLibrary.standard()
         let count = Int(clamping: arguments.unsigned("count") ?? 1)
         var members: [Member] = []
-        var faults: [String] = []
+        var mistakes: [ProfileError] = []
         for reference in arguments.texts("profile") {
             do throws(ProfileErrors) {
                 let profile = try library.profile(reference)
                 members += (0..<count).map { _ in Member(profile: profile) }
             } catch {
-                faults.append(error.description)
+                mistakes += error.errors
             }
         }
         if let reference = arguments.text("fleet") {
             do throws(ProfileErrors) {
                 let fleet = try library.fleet(reference)
-                faults += fleet.errors.map(\.description)
+                mistakes += fleet.errors
                 // Copies of a fleet are numbered as a whole; the first keeps the names.
                 for copy in 0..<count {
                     members += fleet.members.map {
@@ -98,15 +98,17 @@ enum SimulatorProfiles {
                     }
                 }
             } catch {
-                faults.append(error.description)
+                mistakes += error.errors
             }
         }
-        if members.isEmpty {
-            throw UsageError(
-                faults.isEmpty ? "say what to launch: a PROFILE or --fleet FILE" : faults.joined(separator: "\n"),
-                hint: faults.isEmpty ? "see 'hearth profiles'" : nil)
+        if members.isEmpty, mistakes.isEmpty {
+            throw UsageError("say what to launch: a PROFILE or --fleet FILE", hint: "see 'hearth profiles'")
         }
-        for fault in faults { terminal.note("\(fault) (left out)") }
+        // With --json the error is a document and holds them all.
+        if members.isEmpty, arguments.flag("json") { throw UsageError(ProfileErrors(errors: mistakes).description) }
+        terminal.tell(mistakes)
+        if members.isEmpty { throw Quiet(exitCode: .badArguments, message: "no device is left to launch") }
+        if !mistakes.isEmpty { terminal.note("note: what has a mistake is left out") }
         return members
     }
 

@@ -62,3 +62,10 @@ struct Quiet: CommandLineError {
     let message: String
     var hint: String? { nil }
 }
+
+extension Terminal {
+    /// Mistakes in files: a line for each, with its place.
+    func tell(_ mistakes: [ProfileError]) {
+        for mistake in mistakes { note(TextWidth.harmless(mistake.description)) }
+    }
+}
