@@ -31,7 +31,7 @@ let simulateCommand = Command(
             kind: .unsigned(1...65535)),
         HomeOptions.interface, HomeOptions.mdns,
         .option(
-            "seed", "N", help: "What every chance in the devices derives from (default: 0, and discriminators that no other simulator has)",
+            "seed", "N", help: "What every chance in the devices derives from (default: 0, but discriminators by chance)",
             kind: .unsigned(0...UInt64.max)),
         .option(
             "clock", help: "Real time, or one that stands until it is told to go on", kind: .choice(["real", "virtual"]),
