@@ -6,6 +6,10 @@ public enum UnixSocket {
     /// Longest path in bytes (unix(7)).
     public static let maximumPathLength = 107
 
+    /// Whether a socket can have this path. - Throws: `IOError`: EINVAL when it is empty or has a zero byte, ENAMETOOLONG when it is longer
+    /// than `maximumPathLength` bytes.
+    public static func check(path: String) throws { _ = try address(path) }
+
     /// Listens at `path`, for this user alone (mode 0600). A socket file that nobody serves any more is replaced; unlinking it at
     /// the end is the caller's.
     /// - Throws: `IOError`: ENAMETOOLONG when the path is longer than `maximumPathLength` bytes, EADDRINUSE when somebody serves it

@@ -326,7 +326,7 @@ private final class ControlClient {
             let timeline = other.timeline
             let loop = other.loop
             for wrong in [path, "/tmp/" + String(repeating: "x", count: 200)] {
-                await #expect(throws: IOError.self) {
+                await #expect(throws: SimulatorError.self) {
                     try await timeline.call("listen") {
                         _ = try ControlServer(path: wrong, role: .simulator, loop: loop, timeline: timeline) { $0 }
                     }

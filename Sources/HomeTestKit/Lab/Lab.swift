@@ -57,7 +57,8 @@ public struct Lab: Sendable {
         }
     }
 
-    /// Opens the control socket; it is closed with the lab. - Throws: `IOError`.
+    /// Opens the control socket, for its owner alone; it is closed with the lab.
+    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may enter its folder.
     public func openControl(path: String) async throws {
         try await runtime.timeline.call("open control") {
             server.value = try ControlServer(path: path, role: .lab, loop: runtime.loop, timeline: runtime.timeline) { output in

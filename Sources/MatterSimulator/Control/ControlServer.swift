@@ -19,20 +19,21 @@ public final class ControlServer: LoopHandler {
     private var listener: Int32
     private var connections: [Int32: ControlConnection] = [:]
 
-    /// Listens on `path`. - Throws: `IOError` when the path is too long for a socket, or in use.
+    /// Listens on `path`, whose folder is made when it is not there.
+    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may enter its folder; `IOError`.
     public convenience init(
         path: String, role: MachineInterface.Role, loop: EventLoop, timeline: Timeline, handler: @escaping Handler
     ) throws {
         try self.init(path: path, role: role, loop: loop, timeline: timeline) { SequentialSession(handler: handler, output: $0) }
     }
 
-    /// The same with a session of its own for each connection. - Throws: `IOError`.
+    /// The same with a session of its own for each connection.
     public init(
         path: String, role: MachineInterface.Role, loop: EventLoop, timeline: Timeline,
         session: @escaping (@escaping ControlOutput) -> any ControlSession
     ) throws {
         (self.path, self.role, self.loop, self.timeline, makeSession) = (path, role, loop, timeline, session)
-        listener = try UnixSocket.listen(path: path)
+        listener = try ControlFolder.listen(path)
         try loop.register(listener, .readable, self)
     }
 
@@ -250,7 +251,8 @@ final class ControlConnection: LoopHandler {
 }
 
 extension Simulator {
-    /// Opens the control socket. - Returns: when it listens; it is closed with the simulator.
+    /// Opens the control socket, for its owner alone. - Returns: when it listens; it is closed with the simulator.
+    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may enter its folder.
     public nonisolated func openControl(path: String, loop: EventLoop) async throws {
         try await timeline.call("open control") { try await self.openControlInside(path, loop) }
     }

@@ -26,7 +26,7 @@ public struct SimulatorError: Error, Sendable, CustomStringConvertible {
     public enum Code: String, Sendable {
         case unknownDevice
         case badRequest
-        /// The port is taken, or the network cannot be used.
+        /// The port is taken, the network cannot be used, or the control socket cannot be opened.
         case network
         /// The state cannot be read or written.
         case store

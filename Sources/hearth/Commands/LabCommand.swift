@@ -1,6 +1,5 @@
 import CommandLineKit
 import Glibc
-import HearthIO
 import HearthTime
 import HomeTestKit
 import MatterController
@@ -10,39 +9,30 @@ import MatterSimulator
 let labCommand = Command(
     "lab", summary: "Run virtual devices and a controller on one clock, for scripts",
     discussion: """
-        Devices and controller are in one process, so that virtual time holds for both. The control socket takes the verbs of both: \
-        see docs/machine-interface.md. Without --clock time stands still until the verb 'clock' moves it.
+        Devices and controller are in one process, so that virtual time holds for both. The control socket, --control or else \
+        $HEARTH_CONTROL, takes the verbs of both: see docs/machine-interface.md. Without --clock time stands still until the verb 'clock' moves it.
         """,
     examples: [
         Example("hearth lab dimmable-light --pair --control lab/control", "A lamp that is paired already."),
         Example("hearth lab --fleet apartment --control lab/control --json", "A dozen devices; the journal on standard output."),
     ],
-    arguments: [
-        .positional(
-            "profile", help: "A profile", arity: .any,
-            completion: .dynamic { context in SimulatorProfiles.candidates(context.word) }),
-        .option("fleet", "FILE", help: "A fleet: devices with names and rooms", completion: .files),
-        .option("count", short: "n", "N", help: "How many of each profile", kind: .unsigned(1...10_000), default: "1"),
-        .option("control", "PATH", help: "The control socket to open; without it $HEARTH_CONTROL", kind: .file),
-        .option("state", "DIR", help: "Where both keep their state; without it they forget", kind: .folder),
-        .option("seed", "N", help: "What every chance derives from", kind: .unsigned(0...UInt64.max), default: "0"),
+    arguments: SimulatorOptions.all + [
         .option(
             "clock", help: "Virtual time, by command or jumping on whenever an answer waits for it; or the real time",
             kind: .choice(["virtual", "automatic", "real"]), default: "virtual"),
-        .option("speed", "X", help: "How many times as fast real time goes", kind: .number(0.001...100_000), default: "1"),
         .option("link", help: "How the two are connected", kind: .choice(["memory", "loopback"]), default: "memory"),
-        .flag("pair", help: "Take every device into the controller's home at the start"), HomeOptions.json,
+        .flag("pair", help: "Take every device into the controller's home at the start"),
     ],
     run: { arguments, terminal in
         let stop = try StopSignal()
-        let members = try SimulatorProfiles.members(arguments, terminal)
+        let members = try SimulatorOptions.members(arguments, terminal)
         guard let path = arguments.text("control") ?? HomeOptions.variable("HEARTH_CONTROL") else {
             throw UsageError("say where scripts reach the lab: --control PATH, or HEARTH_CONTROL in the environment")
         }
         var options = Lab.Options()
         switch arguments.text("clock") {
         case "automatic": options.mode = .automatic
-        case "real": options.mode = .real(speed: arguments.number("speed") ?? 1)
+        case "real": options.mode = SimulatorOptions.realTime(arguments)
         default: break
         }
         options.link = arguments.text("link").flatMap { VirtualHome.Link(rawValue: $0) } ?? .memory
@@ -51,8 +41,8 @@ let labCommand = Command(
         try await stop.whileWatching {
             let lab = try await Lab.open(settings)
             do {
-                try await lab.start(members, path, arguments.flag("pair"), terminal)
-                try await lab.run(path, arguments, terminal, stop)
+                try await lab.start(members, path, arguments.flag("pair"), terminal, stop)
+                if stop.code == nil { try await lab.run(path, arguments, terminal, stop) }
             } catch {
                 await lab.close()
                 throw error
@@ -64,32 +54,15 @@ let labCommand = Command(
 
 extension Lab {
     fileprivate func start(
-        _ members: [SimulatorProfiles.Member], _ path: String, _ pairs: Bool, _ terminal: Terminal
+        _ members: [SimulatorOptions.Member], _ path: String, _ pairs: Bool, _ terminal: Terminal, _ stop: StopSignal
     ) async throws {
-        var started = 0
-        var lastError: SimulatorError?
-        for member in members {
-            do {
-                _ = try await simulator.add(member.profile, name: member.name, room: member.room)
-                started += 1
-            } catch let error as SimulatorError {
-                terminal.note("\(error) (left out)")
-                lastError = error
-            }
-        }
-        if started == 0, let lastError { throw lastError }
-        try await simulator.advertised()
+        try await SimulatorOptions.launch(members, on: simulator, terminal, stop)
         if pairs {
-            for device in try await simulator.allDevices() where !device.isPaired {
+            for device in try await simulator.allDevices() where !device.isPaired && stop.code == nil {
                 try await controller.pair(device.qrCode, name: device.name)
             }
         }
-        do {
-            try ControlFolder.make(for: path)
-            try await openControl(path: path)
-        } catch let error as IOError {
-            throw Failure(.failure, "the control socket '\(path)' cannot be opened: \(error)")
-        }
+        if stop.code == nil { try await openControl(path: path) }
     }
 
     fileprivate func run(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal) async throws {
@@ -110,16 +83,5 @@ extension Lab {
         _ = await stop.wait()
         try? await simulator.stopListening(listener)
         writer.finish()
-    }
-}
-
-/// The folder of a control socket, which only its owner may enter.
-private enum ControlFolder {
-    static func make(for path: String) throws {
-        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
-        let folder = String(path[..<slash])
-        if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw Failure(.failure, "the folder '\(folder)' cannot be made: \(String(cString: strerror(errno)))")
-        }
     }
 }

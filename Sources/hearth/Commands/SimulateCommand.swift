@@ -19,37 +19,26 @@ let simulateCommand = Command(
         Example("hearth simulate dimmable-light --count 100 --port 20000 --mdns builtin", "A hundred lamps from port 20000 up."),
         Example("hearth simulate on-off-light --json --clock virtual", "For a test: a line of JSON when all is ready."),
     ],
-    arguments: [
-        .positional(
-            "profile", help: "A profile", arity: .any,
-            completion: .dynamic { context in SimulatorProfiles.candidates(context.word) }),
-        .option("fleet", "FILE", help: "A fleet: devices with names and rooms", completion: .files),
-        .option("count", short: "n", "N", help: "How many of each profile", kind: .unsigned(1...10_000), default: "1"),
-        .option("state", "DIR", help: "Where the devices keep their state; without it they forget", kind: .folder),
+    arguments: SimulatorOptions.all + [
         .option(
             "port", "BASE", help: "The first device's port, the next ones follow; without it free ones",
             kind: .unsigned(1...65535)),
         HomeOptions.interface, HomeOptions.mdns,
         .option(
-            "seed", "N", help: "What every chance in the devices derives from (default: 0, but discriminators by chance)",
-            kind: .unsigned(0...UInt64.max)),
-        .option(
             "clock", help: "Real time, or one that stands until it is told to go on", kind: .choice(["real", "virtual"]),
             default: "real"),
-        .option("speed", "X", help: "How many times as fast real time goes", kind: .number(0.001...100_000), default: "1"),
-        .option(
-            "control", "PATH", help: "A socket for 'hearth sim' and test programs; its folder is made when it is not there", kind: .file),
         .flag("durable", help: "Lose nothing in a power cut either, at the price of speed"),
         .flag("qr", help: "Show QR codes; without it on a terminal and for up to five devices", negatable: true),
-        HomeOptions.json,
     ],
     run: { arguments, terminal in
         let stop = try StopSignal()
-        let members = try SimulatorProfiles.members(arguments, terminal)
+        let members = try SimulatorOptions.members(arguments, terminal)
         try await stop.whileWatching {
             let simulation = try await Simulation.open(arguments, members.count)
             do {
-                try await simulation.openControl(arguments)
+                if let path = arguments.text("control") {
+                    try await simulation.simulator.openControl(path: path, loop: simulation.runtime.loop)
+                }
                 let devices = try await simulation.start(members, arguments, terminal, stop)
                 if stop.code == nil { try await simulation.run(devices, arguments, terminal, stop) }
             } catch {
@@ -62,64 +51,6 @@ let simulateCommand = Command(
         if !arguments.flag("json") { terminal.note("stopped") }
     })
 
-/// What the arguments name.
-enum SimulatorProfiles {
-    /// A device to be.
-    struct Member: Sendable {
-        var profile: DeviceProfile
-        /// Nil gives it its profile's name, with a number when that is taken.
-        var name: String?
-        /// Where a fleet says that it is.
-        var room: String?
-    }
-
-    /// Every device that can be launched. Mistakes in files are told and leave out only what they are in.
-    static func members(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> [Member] {
-        let library = ProfileLibrary.standard()
-        let count = Int(clamping: arguments.unsigned("count") ?? 1)
-        var members: [Member] = []
-        var mistakes: [ProfileError] = []
-        for reference in arguments.texts("profile") {
-            do throws(ProfileErrors) {
-                let profile = try library.profile(reference)
-                members += (0..<count).map { _ in Member(profile: profile) }
-            } catch {
-                mistakes += error.errors
-            }
-        }
-        if let reference = arguments.text("fleet") {
-            do throws(ProfileErrors) {
-                let fleet = try library.fleet(reference)
-                mistakes += fleet.errors
-                // Copies of a fleet are numbered as a whole; the first keeps the names.
-                for copy in 0..<count {
-                    members += fleet.members.map {
-                        Member(profile: $0.profile, name: copy == 0 ? $0.name : "\($0.name)-\(copy + 1)", room: $0.room)
-                    }
-                }
-            } catch {
-                mistakes += error.errors
-            }
-        }
-        if members.isEmpty, mistakes.isEmpty {
-            throw UsageError("say what to launch: a PROFILE or --fleet FILE", hint: "see 'hearth profiles'")
-        }
-        // With --json the error is a document and holds them all.
-        if members.isEmpty, arguments.flag("json") { throw UsageError(ProfileErrors(errors: mistakes).description) }
-        terminal.tell(mistakes)
-        if members.isEmpty { throw Quiet(exitCode: .badArguments, message: "no device is left to launch") }
-        if !mistakes.isEmpty { terminal.note("note: what has a mistake is left out") }
-        return members
-    }
-
-    static func candidates(_ word: String) -> [Candidate] {
-        ProfileLibrary.standard().files().compactMap { file in
-            let name = file.split(separator: "/").last.map(String.init) ?? file
-            return Candidate(name.hasSuffix(".yaml") ? String(name.dropLast(5)) : name)
-        }
-    }
-}
-
 /// A simulator with its clock and its network, as one process runs it.
 struct Simulation: Sendable {
     let runtime: Runtime
@@ -127,8 +58,7 @@ struct Simulation: Sendable {
     private let stopDiscovery: @Sendable () async -> Void
 
     static func open(_ arguments: ParsedArguments, _ count: Int) async throws -> Simulation {
-        let mode: Timeline.Mode =
-            arguments.text("clock") == "virtual" ? .manual : .real(speed: arguments.number("speed") ?? 1)
+        let mode = arguments.text("clock") == "virtual" ? .manual : SimulatorOptions.realTime(arguments)
         let seed = arguments.unsigned("seed") ?? 0
         // The controller is another process, with the system's time: a day that is fixed would make its certificates invalid.
         let runtime = try Runtime(mode: mode, seed: seed, epoch: Timeline.systemEpoch())
@@ -160,27 +90,6 @@ struct Simulation: Sendable {
         await stopDiscovery()
         runtime.shutdown()
         await runtime.ended()
-    }
-
-    /// Opens the control socket, if one is wanted, in a folder that only its owner may enter.
-    func openControl(_ arguments: ParsedArguments) async throws {
-        guard let path = arguments.text("control") else { return }
-        if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
-            let folder = String(path[..<slash])
-            if mkdir(folder, 0o700) != 0, errno != EEXIST {
-                throw Failure(.failure, "the folder '\(folder)' cannot be made: \(String(cString: strerror(errno)))")
-            }
-        }
-        do {
-            try await simulator.openControl(path: path, loop: runtime.loop)
-        } catch let error as IOError where error.code == EADDRINUSE {
-            throw Failure(
-                .failure,
-                "the control socket '\(path)' cannot be opened: another simulator listens there, or something else has that name: "
-                    + "stop it, or name another path")
-        } catch let error as IOError {
-            throw Failure(.failure, "the control socket '\(path)' cannot be opened: \(error)")
-        }
     }
 
     /// Says that all is ready, then runs until it is to stop. With `--json` every entry of the journal is a line.
@@ -227,28 +136,11 @@ struct Simulation: Sendable {
 
     /// Launches the devices and returns when all can be reached. A device that cannot start is told and leaves the others alone.
     func start(
-        _ members: [SimulatorProfiles.Member], _ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal
+        _ members: [SimulatorOptions.Member], _ arguments: ParsedArguments, _ terminal: Terminal, _ stop: StopSignal
     ) async throws -> [DeviceInfo] {
         if let recovery = await simulator.storeRecovery() { terminal.note("note: \(recovery)") }
         let base = arguments.unsigned("port")
-        let progress = members.count > 10 ? Progress(terminal, "starting devices", total: members.count) : nil
-        var started = 0
-        var lastError: SimulatorError?
-        for (index, member) in members.enumerated() {
-            if stop.code != nil { return [] }
-            do {
-                let port = try base.map { try self.port($0, index) } ?? 0
-                _ = try await simulator.add(member.profile, name: member.name, room: member.room, port: port)
-                started += 1
-            } catch let error as SimulatorError {
-                terminal.note("\(error) (left out)")
-                lastError = error
-            }
-            progress?.advance(to: index + 1)
-        }
-        if started == 0, let lastError { throw lastError }
-        try await simulator.advertised()
-        progress?.finish()
+        try await SimulatorOptions.launch(members, on: simulator, terminal, stop) { index in try base.map { try port($0, index) } ?? 0 }
         return try await simulator.allDevices()
     }
 

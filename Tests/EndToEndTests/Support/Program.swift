@@ -127,6 +127,9 @@ final class Program {
         input = -1
     }
 
+    /// Reads nothing more of its standard output, as `head` does when it has enough.
+    func closeOutput() { output.close() }
+
     /// The next line of its standard output; nil when there is none any more. - Throws: when none comes.
     func line() throws -> String? { try output.next(Self.patience) }
 
@@ -193,13 +196,16 @@ final class Program {
 
 /// Lines from a descriptor.
 struct LineStream {
-    private let descriptor: Int32
+    private var descriptor: Int32
     private var buffer: [UInt8] = []
     private var hasEnded = false
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    func close() { Glibc.close(descriptor) }
+    mutating func close() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        (descriptor, hasEnded) = (-1, true)
+    }
 
     mutating func next(_ patience: Int32) throws -> String? {
         while true {

@@ -1,0 +1,106 @@
+import CommandLineKit
+import HearthTime
+import MatterSimulator
+
+/// The options of both commands that launch devices, `simulate` and `lab`, and what they name.
+enum SimulatorOptions {
+    static let all: [Argument] = [
+        .positional(
+            "profile", help: "A profile", arity: .any, completion: .dynamic { context in candidates(context.word) }),
+        .option("fleet", "FILE", help: "A fleet: devices with names and rooms", completion: .files),
+        .option("count", short: "n", "N", help: "How many of each profile", kind: .unsigned(1...10_000), default: "1"),
+        .option("state", "DIR", help: "Where the devices keep their state, and a lab's controller; without it they forget", kind: .folder),
+        .option(
+            "seed", "N", help: "What every chance derives from (default: 0, but discriminators of 'simulate' by chance)",
+            kind: .unsigned(0...UInt64.max)),
+        .option("speed", "X", help: "How many times as fast real time goes", kind: .number(0.001...100_000), default: "1"),
+        .option(
+            "control", "PATH", help: "A socket for 'hearth sim' and test programs; its folder is made, and is to be yours alone",
+            kind: .file),
+        HomeOptions.json,
+    ]
+
+    /// Real time, as fast as it is to go.
+    static func realTime(_ arguments: ParsedArguments) -> Timeline.Mode { .real(speed: arguments.number("speed") ?? 1) }
+
+    /// A device to be.
+    struct Member: Sendable {
+        var profile: DeviceProfile
+        /// Nil gives it its profile's name, with a number when that is taken.
+        var name: String?
+        /// Where a fleet says that it is.
+        var room: String?
+    }
+
+    /// Every device that can be launched. Mistakes in files are told and leave out only what they are in.
+    static func members(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> [Member] {
+        let library = ProfileLibrary.standard()
+        let count = Int(clamping: arguments.unsigned("count") ?? 1)
+        var members: [Member] = []
+        var mistakes: [ProfileError] = []
+        for reference in arguments.texts("profile") {
+            do throws(ProfileErrors) {
+                let profile = try library.profile(reference)
+                members += (0..<count).map { _ in Member(profile: profile) }
+            } catch {
+                mistakes += error.errors
+            }
+        }
+        if let reference = arguments.text("fleet") {
+            do throws(ProfileErrors) {
+                let fleet = try library.fleet(reference)
+                mistakes += fleet.errors
+                // Copies of a fleet are numbered as a whole; the first keeps the names.
+                for copy in 0..<count {
+                    members += fleet.members.map {
+                        Member(profile: $0.profile, name: copy == 0 ? $0.name : "\($0.name)-\(copy + 1)", room: $0.room)
+                    }
+                }
+            } catch {
+                mistakes += error.errors
+            }
+        }
+        if members.isEmpty, mistakes.isEmpty {
+            throw UsageError("say what to launch: a PROFILE or --fleet FILE", hint: "see 'hearth profiles'")
+        }
+        // With --json the error is a document and holds them all.
+        if members.isEmpty, arguments.flag("json") { throw UsageError(ProfileErrors(errors: mistakes).description) }
+        terminal.tell(mistakes)
+        if members.isEmpty { throw Quiet(exitCode: .badArguments, message: "no device is left to launch") }
+        if !mistakes.isEmpty { terminal.note("note: what has a mistake is left out") }
+        return members
+    }
+
+    /// Launches the devices and returns when all can be found. One that cannot start is told and leaves the others alone.
+    /// - Parameter port: which port a device is to have; 0 for any.
+    /// - Throws: why the last could not, when none can.
+    static func launch(
+        _ members: [Member], on simulator: Simulator, _ terminal: Terminal, _ stop: StopSignal,
+        port: (_ index: Int) throws -> UInt16 = { _ in 0 }
+    ) async throws {
+        let progress = members.count > 10 ? Progress(terminal, "starting devices", total: members.count) : nil
+        var started = 0
+        var lastError: SimulatorError?
+        for (index, member) in members.enumerated() {
+            if stop.code != nil { return }
+            do {
+                _ = try await simulator.add(member.profile, name: member.name, room: member.room, port: port(index))
+                started += 1
+            } catch let error as SimulatorError {
+                terminal.note("\(error) (left out)")
+                lastError = error
+            }
+            progress?.advance(to: index + 1)
+        }
+        if started == 0, let lastError { throw lastError }
+        try await simulator.advertised()
+        progress?.finish()
+    }
+
+    private static func candidates(_ word: String) -> [Candidate] {
+        ProfileLibrary.standard().files().compactMap { file in
+            let name = file.split(separator: "/").last.map(String.init) ?? file
+            return Candidate(name.hasSuffix(".yaml") ? String(name.dropLast(5)) : name)
+        }
+    }
+}
