@@ -54,7 +54,7 @@ public struct VirtualDevice: Sendable {
 
     /// What happened to the device, oldest first, at most `limit` entries of the last.
     public func journal(last limit: Int = 20) async throws -> [JournalEntry] {
-        Array(try await simulator.journal(device: name, limit: .max).suffix(limit))
+        try await simulator.journal(device: name, last: limit)
     }
 }
 

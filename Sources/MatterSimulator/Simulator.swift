@@ -396,16 +396,17 @@ public actor Simulator {
     public nonisolated func lastJournalNumber() async throws -> UInt64 { try await timeline.call("journal") { await self.lastEntry() } }
     private func lastEntry() -> UInt64 { journal.lastNumber }
 
-    /// Entries of the journal from a number on, at most `limit`. - Throws: `SimulatorError.gone` below the oldest.
+    /// Entries of the journal from a number on: the first, at most `limit`, or with `last` the last, at most so many.
+    /// - Throws: `SimulatorError.gone` below the oldest.
     public nonisolated func journal(
         device: String? = nil, kinds: Set<JournalEntry.Kind>? = nil, endpoint: EndpointID? = nil, cluster: ClusterID? = nil,
-        from number: UInt64? = nil, limit: Int = 1000
+        from number: UInt64? = nil, limit: Int = 1000, last: Int? = nil
     ) async throws -> [JournalEntry] {
         let filter = Journal.Filter(device: device, kinds: kinds, endpoint: endpoint, cluster: cluster)
-        return try await timeline.call("journal") { try await self.entries(number, limit, filter) }
+        return try await timeline.call("journal") { try await self.entries(number, limit, last, filter) }
     }
-    private func entries(_ number: UInt64?, _ limit: Int, _ filter: Journal.Filter) throws -> [JournalEntry] {
-        try journal.entries(from: number, limit: limit, filter)
+    private func entries(_ number: UInt64?, _ limit: Int, _ last: Int?, _ filter: Journal.Filter) throws -> [JournalEntry] {
+        try journal.entries(from: number, limit: limit, last: last, filter)
     }
 
     /// Calls `listener` on the timeline's thread for each entry from now on, until `stopListening`.

@@ -174,6 +174,39 @@ private struct ControlBench {
         }
     }
 
+    @Test func theJournalTellsItsLastEntriesInTheirOrder() async throws {
+        try await ControlBench.run(journalCapacity: 30) { bench in
+            for number in 1...40 {
+                _ = try await bench.perform([
+                    "do": "set", "device": number % 4 == 0 ? "lock" : "lamp", "endpoint": 0, "cluster": "BasicInformation",
+                    "attribute": "NodeLabel", "value": .string("\(number)"),
+                ])
+            }
+            func labels(_ more: [String: JSONValue]) async throws -> [String] {
+                let request: [String: JSONValue] = ["do": "journal", "kinds": ["set"]]
+                let entries = try await bench.perform(.object(request.merging(more) { $1 }))["entries"]?.array ?? []
+                return entries.compactMap { $0["value"]?.string }
+            }
+            #expect(try await labels(["last": 3]) == ["38", "39", "40"])
+            #expect(try await labels(["last": 3, "device": "lamp"]) == ["37", "38", "39"])
+            #expect(try await labels(["last": 2, "device": "lock"]) == ["36", "40"])
+            #expect(try await labels(["last": 0]) == [])
+            // `limit` counts from the beginning, and does not count beside `last`.
+            #expect(try await labels(["last": 2, "limit": 1]) == ["39", "40"])
+            // No more than are kept, nor than come from `fromNumber` on.
+            let kept = try await labels(["last": 1000])
+            #expect(kept == (try await labels(["limit": 1000])) && kept.count < 40 && kept.last == "40")
+            func numbers(_ request: JSONValue) async throws -> [UInt64] {
+                (try await bench.perform(request)["entries"]?.array ?? []).compactMap { $0["number"]?.unsigned }
+            }
+            let ends = try await numbers(["do": "journal", "last": 2])
+            try #require(ends.count == 2)
+            #expect(try await numbers(["do": "journal", "last": 1000, "fromNumber": JSONValue(ends[0])]) == ends)
+            #expect(await bench.refusal(["do": "journal", "last": 1, "fromNumber": 1])?.status == MachineError.goneStatus)
+            #expect(try await labels(["last": 5, "fromNumber": JSONValue(ends[1] + 1)]) == [])
+        }
+    }
+
     @Test func aWindowThatIsOpenIsNotOpenedAgain() async throws {
         try await ControlBench.run { bench in
             // A device in no fabric is open from the start.
@@ -235,14 +268,16 @@ private final class ControlClient {
 
 @Suite struct ControlServerTests {
     /// A path that is free and short enough for a socket.
-    private func withSocket(_ body: (ControlBench, String) async throws -> Void) async throws {
+    private func withSocket(
+        _ mode: Timeline.Mode = .manual, _ body: (ControlBench, String) async throws -> Void
+    ) async throws {
         var template = Array("/tmp/hearth-control-XXXXXX".utf8CString)
         let folder = template.withUnsafeMutableBufferPointer { buffer in
             buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
         }
         let path = try #require(folder) + "/control"
         defer { if let folder { rmdir(folder) } }
-        try await ControlBench.run { bench in
+        try await ControlBench.run(mode) { bench in
             try await bench.simulator.openControl(path: path, loop: bench.runtime.loop)
             try await body(bench, path)
         }
@@ -317,6 +352,43 @@ private final class ControlClient {
             // Others are not troubled.
             let other = try ControlClient(path)
             #expect(other.line()?["hello"] == "hearth")
+        }
+    }
+
+    /// In real time, where it waits: the caller does not live to see the hour.
+    @Test(.timeLimit(.minutes(1))) func aScenarioEndsWithItsCaller() async throws {
+        try await withSocket(.real(speed: 1)) { bench, path in
+            let file = path + ".yaml"
+            defer { unlink(file) }
+            let text = """
+                name: long
+                steps:
+                  - fault: {device: lamp, kind: wrong-status, status: BUSY}
+                  - at: 1h
+                    set: {device: lamp, endpoint: 1, cluster: OnOff, attribute: OnOff, value: true}
+
+                """
+            let stream = try #require(fopen(file, "w"))
+            fputs(text, stream)
+            fclose(stream)
+            let (entries, heard) = AsyncStream.makeStream(of: String.self)
+            let listener = try await bench.simulator.listen { if $0.kind == .control, let note = $0.note { heard.yield(note) } }
+            var control = entries.makeAsyncIterator()
+
+            // Who has only said all waits for the answer, and the scenario goes on.
+            let patient = try ControlClient(path)
+            patient.send("{\"id\": 1, \"do\": \"play\", \"file\": \"\(file)\"}\n")
+            patient.endInput()
+            #expect(await control.next() == "fault")
+            do {
+                let hasty = try ControlClient(path)
+                hasty.send("{\"id\": 1, \"do\": \"play\", \"file\": \"\(file)\"}\n")
+                #expect(await control.next() == "fault")
+            }
+            // Its faults end with it, the other's do not.
+            #expect(await control.next() == "clear-fault")
+            #expect(try await bench.perform(["do": "faults"])["faults"]?.array?.compactMap { $0["fault"] } == [1])
+            try await bench.simulator.stopListening(listener)
         }
     }
 

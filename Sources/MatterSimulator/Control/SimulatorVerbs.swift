@@ -147,12 +147,10 @@ public struct SimulatorVerbs: Sendable {
                 kinds?.insert(kind)
             }
         }
-        let last = try reader.integer("last", as: UInt32.self)
-        let found = try await simulator.journal(
+        return try await simulator.journal(
             device: reader.present("device") == nil ? nil : reader.device(), kinds: kinds, endpoint: reader.endpoint(),
             cluster: reader.cluster(), from: reader.integer("fromNumber", as: UInt64.self),
-            limit: last == nil ? Int(reader.integer("limit", as: UInt32.self) ?? 1000) : .max)
-        return last.map { found.suffix(Int($0)) } ?? found
+            limit: Int(reader.integer("limit", as: UInt32.self) ?? 1000), last: reader.integer("last", as: UInt32.self).map { Int($0) })
     }
 }
 

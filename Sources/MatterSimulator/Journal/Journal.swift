@@ -51,30 +51,27 @@ final class Journal {
         }
     }
 
-    /// Entries from a number on, at most `limit`. - Throws: `SimulatorError.gone` when some before the oldest are wanted.
-    func entries(from number: UInt64?, limit: Int, _ filter: Filter) throws(SimulatorError) -> [JournalEntry] {
+    /// The first entries from a number on that the filter takes, at most `limit`; or the last of them, at most `last`, when that is given.
+    /// Which way it looks decides how many it has to look at.
+    /// - Throws: `SimulatorError.gone` when some before the oldest are wanted.
+    func entries(from number: UInt64?, limit: Int, last: Int? = nil, _ filter: Filter) throws(SimulatorError) -> [JournalEntry] {
         let start = number ?? firstNumber
         guard start >= firstNumber || start == 0 else {
             throw SimulatorError(.gone, "entries before \(firstNumber) have been dropped: the journal keeps the last \(capacity)")
         }
-        var found: [JournalEntry] = []
-        var next = max(start, firstNumber)
-        while next <= lastNumber, found.count < limit {
-            if let entry = entry(next), filter.takes(entry) { found.append(entry) }
-            next += 1
-        }
-        return found
+        let first = max(start, firstNumber)
+        guard first <= lastNumber else { return [] }
+        if let last { return found(in: (first...lastNumber).lazy.reversed(), last, filter).reversed() }
+        return found(in: first...lastNumber, limit, filter)
     }
 
-    /// The last entries of a device, for messages.
-    func tail(of device: String, _ count: Int) -> [JournalEntry] {
+    private func found(in numbers: some Sequence<UInt64>, _ limit: Int, _ filter: Filter) -> [JournalEntry] {
         var found: [JournalEntry] = []
-        var next = lastNumber
-        while next >= firstNumber, next > 0, found.count < count {
-            if let entry = entry(next), entry.device == device { found.append(entry) }
-            next -= 1
+        for number in numbers {
+            guard found.count < limit else { break }
+            if let entry = entry(number), filter.takes(entry) { found.append(entry) }
         }
-        return found.reversed()
+        return found
     }
 
     func listen(_ listener: @escaping (JournalEntry) -> Void) -> Int {
