@@ -30,6 +30,34 @@ import Testing
         }
     }
 
+    /// It answers, and yet there is nobody at home: another advice than for a device that is off.
+    @Test(arguments: VirtualHome.Link.allCases) func aDeviceThatWasResetIsToldFromOneThatIsOff(_ link: VirtualHome.Link) async throws {
+        var options = VirtualHome.Options()
+        options.link = link
+        try await VirtualHome.run(Self.light, options: options) { home in
+            try await home.pair("lamp")
+            try await home.device("lamp").factoryReset()
+            let failure = await #expect(throws: ControllerError.self) { try await home.controller.read("lamp", Self.onOff) }
+            #expect(failure?.code == .unreachable)
+            let message = failure?.message ?? ""
+            #expect(message.contains("does not know this home (any more): was it reset? Then unpair it and pair it again"), "\(message)")
+            #expect(!message.contains("Is it running"), "\(message)")
+            // The advice helps, without --force.
+            try await home.controller.unpair("lamp")
+            try await home.pair("lamp")
+            _ = try await home.controller.read("lamp", Self.onOff)
+
+            // One that is off may still know the home.
+            try await home.device("lamp").stop()
+            let off = await #expect(throws: ControllerError.self) { try await home.controller.unpair("lamp") }
+            #expect(off?.message.hasSuffix("use --force; then it has to be reset, too") == true, "\(off?.message ?? "")")
+            #expect(off?.message.contains("was it reset") == false)
+            #expect(try await home.controller.devices().count == 1)
+            try await home.controller.unpair("lamp", force: true)
+            #expect(try await home.controller.devices().isEmpty)
+        }
+    }
+
     /// Somebody else has the device's old address and says nothing: discovery is asked meanwhile.
     @Test func aDeviceThatHasMovedIsFoundWhileItsOldAddressIsSilent() async throws {
         try await VirtualHome.run(Self.light) { home in

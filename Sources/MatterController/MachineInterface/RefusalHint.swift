@@ -30,7 +30,10 @@ enum RefusalHint {
     /// What was sent, as people read it, and what is allowed; nil when neither says more than the number itself.
     private static func sent(_ text: ValueText, _ value: TLVValue, _ constraint: Constraint, name: String?) -> String? {
         let shown = text.format(value)
-        let isPlain = value.unsigned.map { String($0) } == shown || value.signed.map { String($0) } == shown
+        // Null, and nothing of whatever unit, are what they look like.
+        let isPlain =
+            value == .null || value == .unsigned(0) || value == .signed(0)
+            || value.unsigned.map { String($0) } == shown || value.signed.map { String($0) } == shown
         // "desc": the specification says it in words.
         let allowed = constraint.text == "desc" ? "" : constraint.text
         if allowed.isEmpty, isPlain { return nil }
