@@ -1,16 +1,37 @@
 import CAvahi
 import HearthIO
 
-/// One client of the Avahi daemon. The daemon gives each a limited number of objects, so that a large fleet has several.
-final class AvahiConnection {
-    private(set) var client: OpaquePointer?
-    private(set) var isRunning = false
+/// A connection with the Avahi daemon. The daemon gives each a limited number of objects, so that a large fleet has several.
+protocol AvahiConnection: AnyObject {
+    var isRunning: Bool { get }
+    /// It is of no more use and is to be replaced.
+    var hasFailed: Bool { get }
     /// Entry groups, browsers and resolvers that it has.
-    var objects = 0
+    var objects: Int { get }
+    /// Whether it may have another.
+    var hasRoom: Bool { get }
+    /// What the library says went wrong last.
+    var error: Int { get }
+    /// The daemon has come, has gone, or has refused. Called from within the library: do not close the connection there.
+    var changed: (() -> Void)? { get set }
+
+    /// Makes an entry group, a browser or a resolver; `free` gives it back. Nil when the daemon gives this connection no more: another
+    /// is to be asked. - Throws: what else the daemon says.
+    func object(for what: @autoclosure () -> String, _ make: (OpaquePointer?) -> OpaquePointer?) throws(DiscoveryError) -> OpaquePointer?
+    /// Gives back what `object` has made. Of a connection that is gone, everything is gone already.
+    func free(_ object: OpaquePointer, _ free: (OpaquePointer) -> Int32)
+    /// Ends it with everything that it has.
+    func close()
+}
+
+/// The library's client, which has one connection with the daemon over D-Bus.
+final class AvahiClient: AvahiConnection {
+    private var client: OpaquePointer?
+    private(set) var isRunning = false
+    private(set) var objects = 0
     /// How many it may have. The daemon's limit, objects-per-client-max, is 1024 unless it was configured otherwise, which a client
     /// learns by being refused.
     private(set) var capacity = 1000
-    /// The daemon has come, has gone, or has refused. Called from within the library: do not free the client there.
     var changed: (() -> Void)?
 
     /// - Throws: `DiscoveryError.daemonUnavailable` when there is no daemon; with `waits` only when there is no D-Bus.
@@ -39,15 +60,12 @@ final class AvahiConnection {
         }
     }
 
-    /// The client is of no more use and is to be replaced.
     private(set) var hasFailed = false
 
     var error: Int { client.map { Int(avahi_client_errno($0)) } ?? AVAHI_ERR_DISCONNECTED }
 
     var hasRoom: Bool { isRunning && objects < capacity }
 
-    /// Makes an entry group, a browser or a resolver; `free` gives it back. Nil when the daemon gives this client no more: another is
-    /// to be asked. - Throws: what else the daemon says.
     func object(for what: @autoclosure () -> String, _ make: (OpaquePointer?) -> OpaquePointer?) throws(DiscoveryError) -> OpaquePointer? {
         if let object = make(client) {
             objects += 1
@@ -59,14 +77,12 @@ final class AvahiConnection {
         return nil
     }
 
-    /// Gives back what `object` has made. Of a client that is gone, everything is gone already.
     func free(_ object: OpaquePointer, _ free: (OpaquePointer) -> Int32) {
         guard client != nil, !hasFailed else { return }
         _ = free(object)
         objects -= 1
     }
 
-    /// Frees the client with everything that it has.
     func close() {
         changed = nil
         if let client { avahi_client_free(client) }
@@ -77,7 +93,7 @@ final class AvahiConnection {
 
 private func avahiClientChanged(_ client: OpaquePointer?, _ state: AvahiClientState, _ userdata: UnsafeMutableRawPointer?) {
     guard let userdata else { return }
-    Unmanaged<AvahiConnection>.fromOpaque(userdata).takeUnretainedValue().stateChanged(client, state)
+    Unmanaged<AvahiClient>.fromOpaque(userdata).takeUnretainedValue().stateChanged(client, state)
 }
 
 /// What the library's numbers mean here.

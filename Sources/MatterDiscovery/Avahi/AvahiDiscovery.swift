@@ -7,8 +7,7 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
     let loop: EventLoop
     /// The interface to use; `avahi_any_interface` for all.
     let interface: AvahiIfIndex
-    private let events: AvahiEventLoop
-    private var connections: [AvahiConnection] = []
+    private var connections: [any AvahiConnection] = []
     private var services: [ObjectIdentifier: AvahiService] = [:]
     private var order: [ObjectIdentifier] = []
     /// Services that are to be told to the daemon when it is their turn.
@@ -24,10 +23,22 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
     /// Connections that were refused one after the other.
     private var refusals = 0
 
-    /// - Throws: `DiscoveryError`: no daemon, or no such interface.
-    init(loop: EventLoop, interface: String?) throws(DiscoveryError) {
-        self.loop = loop
-        events = AvahiEventLoop(loop: loop)
+    /// Makes a connection; one that waits does not fail when there is no daemon yet.
+    typealias Connect = (_ waits: Bool) throws(DiscoveryError) -> any AvahiConnection
+    private let connect: Connect
+    /// How long a daemon that is away, or does not answer, is left alone.
+    private let pause: Duration
+
+    /// With the system's daemon. - Throws: `DiscoveryError`: no daemon, or no such interface.
+    convenience init(loop: EventLoop, interface: String?) throws(DiscoveryError) {
+        let events = AvahiEventLoop(loop: loop)
+        try self.init(loop: loop, interface: interface) { (waits) throws(DiscoveryError) in try AvahiClient(events, waits: waits) }
+    }
+
+    init(
+        loop: EventLoop, interface: String?, pause: Duration = .seconds(2), connect: @escaping Connect
+    ) throws(DiscoveryError) {
+        (self.loop, self.pause, self.connect) = (loop, pause, connect)
         if let interface {
             let index = if_nametoindex(interface)
             guard index > 0 else { throw DiscoveryError(.noInterface, "there is no network interface '\(interface)'") }
@@ -35,10 +46,10 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
         } else {
             self.interface = avahi_any_interface
         }
-        adopt(try AvahiConnection(events, waits: false))
+        adopt(try connect(false))
     }
 
-    private func adopt(_ connection: AvahiConnection) {
+    private func adopt(_ connection: any AvahiConnection) {
         connections.append(connection)
         connection.changed = { [weak self] in self?.later { self?.repair() } }
     }
@@ -52,19 +63,19 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
     /// away.
     func object(
         for what: @autoclosure () -> String, _ make: (OpaquePointer?) -> OpaquePointer?
-    ) throws(DiscoveryError) -> (connection: AvahiConnection, object: OpaquePointer)? {
+    ) throws(DiscoveryError) -> (connection: any AvahiConnection, object: OpaquePointer)? {
         while let connection = try connection() {
             if let object = try connection.object(for: what(), make) { return (connection, object) }
         }
         return nil
     }
 
-    private func connection() throws(DiscoveryError) -> AvahiConnection? {
-        if let free = connections.first(where: \.hasRoom) { return free }
-        guard connections.allSatisfy(\.isRunning), !connections.isEmpty, !isRepairing else { return nil }
-        let another: AvahiConnection
+    private func connection() throws(DiscoveryError) -> (any AvahiConnection)? {
+        if let free = connections.first(where: { $0.hasRoom }) { return free }
+        guard connections.allSatisfy({ $0.isRunning }), !connections.isEmpty, !isRepairing else { return nil }
+        let another: any AvahiConnection
         do throws(DiscoveryError) {
-            another = try AvahiConnection(events, waits: false)
+            another = try connect(false)
             refusals = 0
         } catch {
             // A daemon that is just starting, or busy, may not answer in time: what waits is told to it a little later.
@@ -98,18 +109,18 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
         }
         if connections.isEmpty {
             // NO_FAIL: waits on D-Bus for the daemon. Without D-Bus there is nothing to wait on but time.
-            if let connection = try? AvahiConnection(events, waits: true) { adopt(connection) } else { return repairLater() }
+            if let connection = try? connect(true) { adopt(connection) } else { return repairLater() }
         }
-        guard connections.contains(where: \.isRunning) else { return }
+        guard connections.contains(where: { $0.isRunning }) else { return }
         waiting = order.compactMap { services[$0] }.filter { $0.group == nil }
         pump()
-        for search in searches.values where search.connection == nil { begin(search) }
+        for search in searches.values { if search.connection == nil { begin(search) } else { search.resume() } }
     }
 
     private func repairLater() {
         guard !isRepairing else { return }
         isRepairing = true
-        loop.schedule(after: .seconds(2)) { [weak self] in
+        loop.schedule(after: pause) { [weak self] in
             self?.isRepairing = false
             self?.repair()
         }
@@ -243,7 +254,7 @@ final class AvahiDiscovery: ServiceAdvertiser, ServiceBrowser {
 /// A host that services bring with them.
 private final class AvahiHost {
     let host: ServiceHost
-    private(set) var connection: AvahiConnection?
+    private(set) var connection: (any AvahiConnection)?
     private var group: OpaquePointer?
     /// The services that need it.
     var users: Set<ObjectIdentifier> = []

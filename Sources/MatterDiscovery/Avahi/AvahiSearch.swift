@@ -22,10 +22,12 @@ final class AvahiSearch: ServiceSearch {
     /// The one instance that is wanted; nil for all.
     private let only: String?
     private let event: (BrowseEvent) -> Void
-    private(set) var connection: AvahiConnection?
+    private(set) var connection: (any AvahiConnection)?
     private(set) var isCancelled = false
     private var browser: OpaquePointer?
     private var resolvers: [Place: AvahiResolver] = [:]
+    /// Where there is something for which no resolver was to be had: for when there is one again.
+    private var unresolved: Set<Place> = []
     private var answers: [Place: Answer] = [:]
     private var reported: [String: ResolvedService] = [:]
 
@@ -55,7 +57,7 @@ final class AvahiSearch: ServiceSearch {
     }
 
     /// Whether it needs this connection, for its browser or for a resolver.
-    func uses(_ other: AvahiConnection) -> Bool {
+    func uses(_ other: any AvahiConnection) -> Bool {
         connection === other || resolvers.values.contains { $0.connection === other }
     }
 
@@ -70,7 +72,7 @@ final class AvahiSearch: ServiceSearch {
         if !isCancelled, reported.isEmpty { event(.failed(DiscoveryError(.notFound, "\(name) was not found on the network"))) }
     }
 
-    fileprivate func browsed(_ interface: AvahiIfIndex, _ family: AvahiProtocol, _ what: AvahiBrowserEvent, _ name: String?) {
+    func browsed(_ interface: AvahiIfIndex, _ family: AvahiProtocol, _ what: AvahiBrowserEvent, _ name: String?) {
         switch what {
         case AVAHI_BROWSER_NEW:
             guard let name, only == nil || only?.lowercased() == name.lowercased() else { return }
@@ -100,10 +102,20 @@ final class AvahiSearch: ServiceSearch {
                         client, place.interface, place.family, place.instance, type, "local", avahi_any_protocol,
                         AvahiLookupFlags(rawValue: 0), avahiResolved, me)
                 })
-            guard let made else { return }
+            guard let made else {
+                unresolved.insert(place)
+                return
+            }
             (resolver.connection, resolver.handle) = (made.connection, made.object)
             resolvers[place] = resolver
         } catch { fail(error) }
+    }
+
+    /// The daemon, or another connection with it, is there.
+    func resume() {
+        let places = unresolved
+        unresolved = []
+        for place in places { resolve(place) }
     }
 
     private func resolved(_ place: Place, _ found: AvahiResolver.Found?) {
@@ -123,6 +135,7 @@ final class AvahiSearch: ServiceSearch {
     }
 
     private func drop(_ place: Place) {
+        unresolved.remove(place)
         guard let resolver = resolvers.removeValue(forKey: place) else { return }
         resolver.free()
     }
@@ -158,6 +171,7 @@ final class AvahiSearch: ServiceSearch {
         if let browser { connection?.free(browser, avahi_service_browser_free) }
         browser = nil
         resolvers = [:]
+        unresolved = []
         connection = nil
         answers = [:]
         for instance in reported.keys.sorted() { evaluate(instance) }
@@ -181,7 +195,7 @@ private final class AvahiResolver {
     }
 
     var handle: OpaquePointer?
-    var connection: AvahiConnection?
+    var connection: (any AvahiConnection)?
     let resolved: (Found?) -> Void
     init(_ resolved: @escaping (Found?) -> Void) { self.resolved = resolved }
 

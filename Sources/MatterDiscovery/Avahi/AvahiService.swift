@@ -6,7 +6,7 @@ final class AvahiService: Advertisement {
     private(set) var record: ServiceRecord
     private let policy: NameConflictPolicy
     private let event: (AdvertisementEvent) -> Void
-    private(set) var connection: AvahiConnection?
+    private(set) var connection: (any AvahiConnection)?
     private(set) var group: OpaquePointer?
     private(set) var isWithdrawn = false
     private var renames = 0
