@@ -153,7 +153,11 @@ struct Parser {
                 throw UsageError("\(argument.valueName) is missing", hint: hint)
             }
         }
-        if let extra = words.first { throw UsageError("one argument too many: '\(extra)'", hint: hint) }
+        if let extra = words.first {
+            let pair = command.positionals.last { $0.valueName.contains("=") }
+            let advice = pair.map { ". A name and its value are one word: \($0.valueName)" } ?? ""
+            throw UsageError("one argument too many: '\(extra)'\(advice)", hint: hint)
+        }
         for argument in options where argument.isRequired && parsed.values[argument.name] == nil {
             throw UsageError("--\(argument.name) \(argument.valueName) is missing", hint: hint)
         }

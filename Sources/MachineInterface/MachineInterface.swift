@@ -13,6 +13,15 @@ public enum MachineInterface {
         ["hello": "hearth", "interface": .integer(version), "role": .string(role.rawValue)]
     }
 
+    /// What a request calls itself, which its answer repeats; null when it does not. - Throws: `badRequest` when it is no number or string.
+    public static func id(of request: JSONValue) throws(MachineError) -> JSONValue {
+        let id = request["id"] ?? .null
+        switch id {
+        case .null, .string, .integer, .unsigned, .number: return id
+        default: throw .badRequest("id: a number or a string is wanted")
+        }
+    }
+
     /// An answer to the request with `id`.
     public static func answer(_ id: JSONValue, _ members: [String: JSONValue]) -> JSONValue {
         .object(members.merging(["id": id, "ok": true]) { $1 })

@@ -119,8 +119,9 @@ public actor Simulator {
     func openControlInside(_ path: String, _ loop: EventLoop) throws {
         let verbs = SimulatorVerbs(self)
         control = try ControlServer(path: path, role: .simulator, loop: loop, timeline: timeline) { request in
-            let id = request["id"] ?? .null
+            var id = JSONValue.null
             do throws(MachineError) {
+                id = try MachineInterface.id(of: request)
                 return MachineInterface.answer(id, try await verbs.perform(request))
             } catch {
                 return MachineInterface.failure(id, error)
@@ -207,8 +208,7 @@ public actor Simulator {
 
     func device(_ name: String) throws -> SimulatedDevice {
         if let device = devices.first(where: { $0.name == name }) { return device }
-        let known = devices.isEmpty ? "there are none" : "there are " + devices.map(\.name).joined(separator: ", ")
-        throw SimulatorError(.unknownDevice, "there is no device '\(name)': \(known)")
+        throw SimulatorError(.unknownDevice, DataModel.unknownName(name, "device", among: devices.map(\.name), none: "none is running"))
     }
 
     private func running(_ name: String) throws -> NodeHost {
@@ -277,8 +277,23 @@ public actor Simulator {
             }
             try cluster.setLocally(attribute, value)
         } catch {
-            throw refused(name, error)
+            let reason = error.code == .unsupportedWrite ? " (the device derives \(attribute.name) itself: it cannot be set)" : ""
+            throw SimulatorError(.refused, "\(name): \(error)\(reason)", status: error)
         }
+    }
+
+    /// The only endpoint of a device that has the cluster. - Throws: `SimulatorError` when there is none, or more than one.
+    public nonisolated func onlyEndpoint(_ name: String, with cluster: ClusterID) async throws -> EndpointID {
+        try await timeline.call("endpoint") { try await self.onlyEndpointInside(name, cluster) }
+    }
+    private func onlyEndpointInside(_ name: String, _ cluster: ClusterID) throws -> EndpointID {
+        let endpoints = try running(name).node.endpoints.filter { $0.cluster(cluster) != nil }.map(\.id)
+        guard let only = endpoints.first else { throw refused(name, Status(.unsupportedCluster)) }
+        guard endpoints.count == 1 else {
+            let list = endpoints.map { "\(name)/\($0)" }.joined(separator: ", ")
+            throw SimulatorError(.badRequest, "several endpoints have the cluster: say which, as in \(name)/\(only) (there are \(list))")
+        }
+        return only
     }
 
     /// Raises an event at the device itself: a press, a jam.

@@ -95,6 +95,17 @@ import Testing
         }
     }
 
+    @Test func aNameAndItsValueAreOneWord() {
+        let command = Command(
+            "write", summary: "Writes",
+            arguments: [.positional("device", help: "Which"), .positional("assignment", "NAME=VALUE", help: "What")], run: { _, _ in })
+        let root = Command("demo", summary: "Shows", subcommands: [command])
+        #expect(
+            throws: UsageError(
+                "one argument too many: '80%'. A name and its value are one word: NAME=VALUE", hint: "see 'demo write --help'")
+        ) { try Parser.parse(["write", "lamp", "level", "80%"], root: root) }
+    }
+
     private func hintPath(_ words: [String]) -> String {
         ["read", "sim", "move"].contains(words[0]) ? "demo \(words[0])" : "demo"
     }

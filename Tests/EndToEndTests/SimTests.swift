@@ -10,7 +10,7 @@ import Testing
         var status = stat()
         #expect(stat(bench.scratch.folder + "/run", &status) == 0 && status.st_mode & 0o777 == 0o700)
         try bench.pair("on-off-light")
-        #expect(try bench.run("sim", "set", "on-off-light", "OnOff.OnOff=on").output == "done\n")
+        #expect(try bench.run("sim", "set", "on-off-light", "OnOff.OnOff=on").output == "on-off-light: OnOff.OnOff=on\n")
         #expect(try bench.run("read", "on-off-light", "OnOff.OnOff").output == "on\n")
         let journal = try bench.run("sim", "journal", "--json").json
         let kinds = journal?["entries"]?.array?.compactMap { $0["kind"]?.string } ?? []

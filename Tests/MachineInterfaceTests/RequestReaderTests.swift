@@ -26,6 +26,14 @@ import Testing
         #expect(throws: MachineError.self) { try reader("{}").device() }
     }
 
+    @Test func anIdIsANumberOrAString() throws {
+        for id: JSONValue in [1, 1.5, "a", .null] { #expect(try MachineInterface.id(of: ["id": id]) == id) }
+        #expect(try MachineInterface.id(of: ["do": "devices"]) == .null)
+        for id: JSONValue in [[1], ["a": 1], true] {
+            #expect(throws: MachineError.self) { try MachineInterface.id(of: ["id": id]) }
+        }
+    }
+
     @Test func theEnvelopeKeepsTheId() {
         #expect(MachineInterface.answer(.string("a"), ["x": 1]).text() == #"{"id":"a","ok":true,"x":1}"#)
         let failure = MachineInterface.failure(.integer(7), MachineError(Status(.constraintError), "no"))

@@ -120,4 +120,12 @@ import Testing
         #expect(DataModel.suggestions(for: "qqqqqqq", among: names).isEmpty)
         #expect(DataModel.didYouMean("grups", among: names) == "; did you mean Groups?")
     }
+
+    @Test func anUnknownNameIsToldWithWhatThereIs() {
+        func said(_ names: [String]) -> String { DataModel.unknownName("lamp", "device", among: names, none: "none is paired yet") }
+        #expect(said([]) == "there is no device 'lamp': none is paired yet")
+        #expect(said(["lamps", "door"]) == "there is no device 'lamp'; did you mean lamps?")
+        #expect(said(["door", "fan"]) == "there is no device 'lamp': there are door, fan")
+        #expect(said((1...14).map { "x\($0)y" }).hasSuffix("x11y, x12y and 2 more"))
+    }
 }

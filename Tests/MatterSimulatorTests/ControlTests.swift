@@ -79,6 +79,38 @@ private struct ControlBench {
         }
     }
 
+    /// What the device makes of other things each time it is read would be as before.
+    @Test(arguments: ["PartsList", "ServerList", "ClusterRevision", "FeatureMap", "AttributeList"])
+    func whatTheDeviceDerivesCannotBeSet(_ attribute: String) async throws {
+        try await ControlBench.run { bench in
+            let isList = attribute.hasSuffix("List")
+            let failure = await bench.refusal([
+                "do": "set", "device": "lamp", "endpoint": 0, "cluster": "Descriptor", "attribute": .string(attribute),
+                "value": isList ? [] : 7,
+            ])
+            #expect(failure?.status == "UNSUPPORTED_WRITE")
+            #expect(failure?.message.contains("derives") == true)
+        }
+    }
+
+    @Test func theEndpointMayBeLeftOutWhereOnlyOneHasTheCluster() async throws {
+        try await ControlBench.run { bench in
+            _ = try await bench.perform([
+                "do": "set", "device": "lamp", "cluster": "BasicInformation", "attribute": "NodeLabel", "value": "hall",
+            ])
+            _ = try await bench.perform(["do": "set", "device": "lamp", "cluster": "OnOff", "attribute": "OnOff", "value": true])
+            let several = await bench.refusal([
+                "do": "set", "device": "lamp", "cluster": "Descriptor", "attribute": "TagList", "value": [],
+            ])
+            #expect(several?.status == MachineError.badRequestStatus)
+            #expect(several?.message.contains("lamp/1") == true)
+            let none = await bench.refusal([
+                "do": "trigger", "device": "lamp", "cluster": "DoorLock", "event": "DoorLockAlarm", "fields": ["AlarmCode": 0],
+            ])
+            #expect(none?.status == "UNSUPPORTED_CLUSTER")
+        }
+    }
+
     @Test func theRealClockIsNotMoved() async throws {
         try await ControlBench.run(.real(speed: 1000)) { bench in
             let clock = try await bench.perform(["do": "clock"])

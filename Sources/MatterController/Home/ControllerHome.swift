@@ -152,12 +152,13 @@ public final class ControllerHome {
         if loose.count == 1, let only = loose.first { return only }
         let number = text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
         if let number, let device = devices.first(where: { $0.nodeID.rawValue == number }) { return device }
-        let names = devices.map(\.name).sorted()
-        let hint = DataModel.didYouMean(text, among: names)
-        let known = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? " and \(names.count - 12) more" : "")
+        if let slash = text.lastIndex(of: "/"), devices.contains(where: { $0.name == text[..<slash] }) {
+            throw ControllerError(
+                .badRequest,
+                "'\(text[text.index(after: slash)...])' is no endpoint of \(text[..<slash]): a number from 0 to 65534 is expected")
+        }
         throw ControllerError(
-            .unknownDevice,
-            "there is no device '\(text)'" + (hint.isEmpty ? (names.isEmpty ? ": none is paired yet" : ": there are \(known)") : hint))
+            .unknownDevice, DataModel.unknownName(text, "device", among: devices.map(\.name).sorted(), none: "none is paired yet"))
     }
 
     /// Changes what is kept of a device, unless it has left the home meanwhile, by the hand of another process perhaps.

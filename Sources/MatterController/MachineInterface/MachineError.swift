@@ -18,6 +18,8 @@ extension MachineError {
         case let error as JSONError: self = .badRequest("not JSON: \(error)")
         case let error as CredentialsError: self = .badRequest(error.description)
         case let error as StoreError: self.init(Self.storeStatus, error.description)
+        // Named by the user.
+        case let error as DiscoveryError where error.code == .noInterface: self = .badRequest(error.description)
         case let error as DiscoveryError: self.init(Self.networkStatus, error.description)
         case let error as TimelineError: self.init(Self.noResponseStatus, "\(error)")
         default: self.init(Self.internalStatus, "\(error)")

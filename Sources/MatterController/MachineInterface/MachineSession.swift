@@ -44,11 +44,8 @@ public actor MachineSession {
 
     /// Takes a request that is parsed already.
     public func receive(_ json: JSONValue) async {
-        let id = json["id"] ?? .null
-        switch id {
-        case .null, .string, .integer, .unsigned, .number: break
-        default: return refuse(.null, .badRequest("id: a number or a string is wanted"))
-        }
+        let id: JSONValue
+        do throws(MachineError) { id = try MachineInterface.id(of: json) } catch { return refuse(.null, error) }
         let request: ControllerRequest
         do throws(MachineError) { request = try ControllerRequest(json) } catch { return refuse(id, error) }
         let key = await queue(of: request)

@@ -11,6 +11,8 @@ enum RefusalHint {
             return " (it can only be read" + (cluster.commands.isEmpty ? ")" : "; commands change it: hearth model \(cluster.name))")
         case .constraintError:
             return parenthesised([sent(ValueText(attribute, in: cluster.id), value, attribute.constraint, name: nil)])
+        case .invalidDataType:
+            return " (\(ValueText(attribute, in: cluster.id).format(value)) was sent, and the type is \(attribute.type.name))"
         default: return ""
         }
     }

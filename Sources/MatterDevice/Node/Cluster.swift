@@ -79,8 +79,13 @@ open class Cluster: ClusterServer {
     }
 
     /// A change at the device itself: a hand on the switch, a warmer room. Checked against type and constraint. Sensors and physical
-    /// controls override it to react; the default stores the value.
-    open func setLocally(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) { set(attribute.id, value) }
+    /// controls override it to react; the default stores the value, and refuses what is computed each time it is read.
+    open func setLocally(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) {
+        guard elements.globalValue(attribute.id) == nil, try computedValue(of: attribute.id, .local()) == nil else {
+            throw Status(.unsupportedWrite)
+        }
+        set(attribute.id, value)
+    }
 
     /// An event raised at the device itself by a tester: a press, a jam.
     open func triggerLocally(_ event: EventDefinition, _ fields: TLVValue) throws(Status) -> EventNumber {

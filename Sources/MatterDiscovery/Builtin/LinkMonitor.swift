@@ -33,7 +33,7 @@ final class LinkMonitor: LoopHandler {
             chosen = all.filter { $0.name == wanted }
             guard !chosen.isEmpty else {
                 let names = all.map(\.name).joined(separator: ", ")
-                throw DiscoveryError(.noInterface, "there is no network interface '\(wanted)'; there are: \(names)")
+                throw DiscoveryError(.noInterface, "there is no network interface '\(wanted)'; there are \(names)")
             }
             chosen.removeAll { !$0.isUp }
         } else {

@@ -23,6 +23,18 @@ extension DataModel {
         return "; did you mean " + (found.count == 1 ? last : found.dropLast().joined(separator: ", ") + " or " + last) + "?"
     }
 
+    /// That there is no such name, with the nearest ones; without any that is near, with those that there are, a dozen at most.
+    /// - Parameters:
+    ///   - kind: what the name would be of: `device`.
+    ///   - none: what to say when there are no names at all.
+    public static func unknownName(_ name: String, _ kind: String, among names: [String], none: String) -> String {
+        let said = "there is no \(kind) '\(name)'"
+        if names.isEmpty { return said + ": " + none }
+        let near = didYouMean(name, among: names)
+        if !near.isEmpty { return said + near }
+        return said + ": there are " + names.prefix(12).joined(separator: ", ") + (names.count > 12 ? " and \(names.count - 12) more" : "")
+    }
+
     /// How many characters must be put in, taken out, changed or swapped with a neighbour.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         if left.isEmpty || right.isEmpty { return left.count + right.count }

@@ -53,7 +53,7 @@ extension ValueText {
         if let value = withMeaning(text) { return .unsigned(value) }
         if let value = named(text) { return .unsigned(value) }
         let hint = (unit?.symbol ?? gauge?.symbol).map { $0.isEmpty ? "" : " (in \($0), as 1\($0))" } ?? ""
-        throw ValueError("\(label) is an integer\(hint), not \(text)")
+        throw ValueError("\(label) is an integer\(hint), not \(text.isEmpty ? "an empty text" : text)")
     }
 
     /// A cluster or device type by its name.

@@ -74,7 +74,7 @@ public struct SimulatorVerbs: Sendable {
     private func set(_ reader: RequestReader) async throws {
         let cluster = try reader.required("cluster", reader.cluster())
         let attribute = try reader.required("attribute", reader.attribute(in: cluster))
-        let endpoint = try reader.required("endpoint", reader.endpoint())
+        let endpoint = try await endpoint(reader, cluster)
         guard let json = reader.members["value"] else { throw MachineError.badRequest("value is missing") }
         let type = DataModel.cluster(id: cluster)?.attribute(id: attribute)?.type
         try await simulator.set(reader.device(), AttributePath(endpoint, cluster, attribute), ValueJSON.value(json, type: type))
@@ -83,11 +83,17 @@ public struct SimulatorVerbs: Sendable {
     private func trigger(_ reader: RequestReader) async throws -> EventNumber {
         let cluster = try reader.required("cluster", reader.cluster())
         let event = try reader.required("event", reader.event(in: cluster))
-        let endpoint = try reader.required("endpoint", reader.endpoint())
+        let endpoint = try await endpoint(reader, cluster)
         let definition = DataModel.cluster(id: cluster)?.event(id: event)
         let fields = try ValueJSON.fields(
             reader.present("fields") ?? .object([:]), of: definition?.fields ?? [], in: definition?.name ?? "the event")
         return try await simulator.trigger(reader.device(), EventPath(endpoint, cluster, event), fields)
+    }
+
+    /// The endpoint that is named, or the only one that has the cluster.
+    private func endpoint(_ reader: RequestReader, _ cluster: ClusterID) async throws -> EndpointID {
+        if let endpoint = try reader.endpoint() { return endpoint }
+        return try await simulator.onlyEndpoint(reader.device(), with: cluster)
     }
 
     /// By its name in the data model, or its number.

@@ -73,6 +73,11 @@ final class FaultSet {
     }
 }
 
+extension Simulator {
+    /// What `fault` can be asked for.
+    public static var faultKinds: [String] { FaultKinds.all.map { $0.kind } }
+}
+
 /// The kinds of faults that exist.
 enum FaultKinds {
     static let all: [Fault.Type] = [

@@ -8,7 +8,10 @@ let credentialsCommand = Command(
     subcommands: [
         Command(
             "export", summary: "Hand them to another program, which can then act as this controller",
-            discussion: "Whoever has the key controls every device of the home. Files are readable for you alone.",
+            discussion: """
+                Whoever has the key controls every device of the home. Files are readable for you alone, and take the place of older \
+                ones.
+                """,
             examples: [
                 Example(
                     "hearth credentials export --out credentials", "Files: controller.pem, key.pem, root.pem, identity.json."),
@@ -23,6 +26,7 @@ let credentialsCommand = Command(
                     guard let folder = arguments.text("out") else {
                         if arguments.flag("json") { return terminal.line(json(credentials, withKeys: true).text()) }
                         let parts = [credentials.certificate, credentials.intermediate, credentials.root, credentials.privateKey]
+                        terminal.note("the last part is the private key: whoever has it controls every device of the home")
                         return terminal.write(parts.compactMap { $0 }.map { $0.hasSuffix("\n") ? $0 : $0 + "\n" }.joined())
                     }
                     try write(credentials, folder)

@@ -38,7 +38,8 @@ let pairCommand = Command(
             progress.finish()
             if arguments.flag("json") { return terminal.line(result.json.text()) }
             let types = DeviceTypeID.summary(device.endpoints.flatMap(\.deviceTypes).filter { $0 != 0x16 })
-            terminal.line("\(TextWidth.harmless(device.name)) is paired: node \(device.nodeID)" + (types.isEmpty ? "" : ", \(types)"))
+            let name = TextWidth.harmless(device.name)
+            terminal.line("\(name) is paired: node \(device.nodeID.rawValue)" + (types.isEmpty ? "" : ", \(types)"))
         }
     })
 

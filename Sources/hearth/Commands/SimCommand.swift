@@ -3,6 +3,7 @@ import Glibc
 import MachineInterface
 import MatterController
 import MatterModel
+import MatterSimulator
 import MatterTLV
 
 let simCommand = Command(
@@ -23,8 +24,14 @@ let simCommand = Command(
         simReplay,
     ])
 
-private let device = Argument.positional("device", help: "The device's name in the simulator")
-private let target = Argument.positional("device", "DEVICE[/EP]", help: "The device's name in the simulator, and the endpoint (else 1)")
+private let names = Completion.dynamic { context in
+    let answer = try? ControlClient.ask(["do": "devices"], context.arguments)
+    return (answer?["devices"]?.array ?? []).compactMap { $0["device"]?.string.map { Candidate($0) } }
+}
+private let device = Argument.positional("device", help: "The device's name in the simulator", completion: names)
+private let target = Argument.positional(
+    "device", "DEVICE[/EP]", help: "The device's name in the simulator, and the endpoint (else the only one with the cluster)",
+    completion: names)
 
 private func power(_ verb: String, _ summary: String) -> Command {
     Command(verb, summary: summary, examples: [Example("hearth sim \(verb) lamp", "")], arguments: [device]) { arguments, terminal in
@@ -96,13 +103,12 @@ private let simSet = Command(
         let (name, endpoint) = RequestWords.target(try arguments.required("device"))
         let (path, value) = try RequestWords.assignment(arguments.required("assignment"))
         let type = DataModel.cluster(id: path.cluster)?.attribute(id: path.attribute)?.type
-        let answer = try ControlClient.ask(
-            [
-                "do": "set", "device": .string(name), "endpoint": JSONValue(endpoint?.rawValue ?? 1),
-                "cluster": JSONValue(path.cluster.rawValue), "attribute": JSONValue(path.attribute.rawValue),
-                "value": ValueJSON.json(value, type: type),
-            ], arguments)
-        finish(answer, arguments, terminal)
+        var request: [String: JSONValue] = [
+            "do": "set", "device": .string(name), "cluster": JSONValue(path.cluster.rawValue),
+            "attribute": JSONValue(path.attribute.rawValue), "value": ValueJSON.json(value, type: type),
+        ]
+        if let endpoint { request["endpoint"] = JSONValue(endpoint.rawValue) }
+        finish(try ControlClient.ask(request, arguments), arguments, terminal, "\(name): \(try arguments.required("assignment"))")
     })
 
 private let simTrigger = Command(
@@ -116,12 +122,12 @@ private let simTrigger = Command(
         let (name, endpoint) = RequestWords.target(try arguments.required("device"))
         let (cluster, event, fields) = try RequestWords.event(arguments.required("event"), arguments.texts("field"))
         let definition = DataModel.cluster(id: cluster)?.event(id: event)
-        let answer = try ControlClient.ask(
-            [
-                "do": "trigger", "device": .string(name), "endpoint": JSONValue(endpoint?.rawValue ?? 1),
-                "cluster": JSONValue(cluster.rawValue), "event": JSONValue(event.rawValue),
-                "fields": ValueJSON.json(fields: fields, of: definition?.fields ?? []),
-            ], arguments)
+        var request: [String: JSONValue] = [
+            "do": "trigger", "device": .string(name), "cluster": JSONValue(cluster.rawValue), "event": JSONValue(event.rawValue),
+            "fields": ValueJSON.json(fields: fields, of: definition?.fields ?? []),
+        ]
+        if let endpoint { request["endpoint"] = JSONValue(endpoint.rawValue) }
+        let answer = try ControlClient.ask(request, arguments)
         finish(answer, arguments, terminal, "event \(answer["number"]?.integer ?? 0)")
     })
 
@@ -133,9 +139,11 @@ private let simFault = Command(
         Example("hearth sim fault drop-reports --device lamp count=1", "The next report is lost."),
     ],
     arguments: [
-        .positional("kind", help: "The kind of fault"),
+        .positional(
+            "kind", help: "The kind of fault",
+            completion: .values(Simulator.faultKinds.map { Candidate($0) })),
         .positional("parameter", "NAME=VALUE", help: "Its parameters, and skip, count, probability", arity: .any),
-        .option("device", "DEVICE", help: "The device; without it all"),
+        .option("device", "DEVICE", help: "The device; without it all", completion: names),
     ],
     run: { arguments, terminal in
         var request: [String: JSONValue] = ["do": "fault", "kind": .string(try arguments.required("kind"))]
@@ -177,6 +185,9 @@ private let simClearFault = Command(
         .flag("all", help: "All of them"),
     ],
     run: { arguments, terminal in
+        guard arguments.unsigned("fault") != nil || arguments.flag("all") else {
+            throw UsageError("say which fault, by its number in 'hearth sim faults', or --all")
+        }
         var request: [String: JSONValue] = ["do": "clear-fault"]
         if let number = arguments.unsigned("fault") { request["fault"] = JSONValue(number) }
         if arguments.flag("all") { request["all"] = true }
