@@ -80,4 +80,21 @@ import Testing
             return nil
         }
     }
+
+    @Test(arguments: [
+        ("1 to 254", "1% to 254%"), ("max 100", "at most 100%"), ("MinLevel to MaxLevel", "MinLevel = 10% to MaxLevel = 200%"),
+        ("min MinLevel + 1", "at least MinLevel + 1 = 11%"), ("max MaxLevel - 1", "at most MaxLevel - 1 = 199%"),
+        ("0, MinLevel to MaxLevel", "0% or MinLevel = 10% to MaxLevel = 200%"), ("Nothing to MaxLevel", "at most MaxLevel = 200%"),
+        ("in List", "an entry of List"), ("desc", ""), ("all", ""), ("Nothing to Nowhere", ""), ("7", "7%"),
+    ]) func aConstraintIsToldInWords(_ text: String, _ words: String) {
+        let known: [String: Int64] = ["MinLevel": 10, "MaxLevel": 200]
+        #expect(Constraint(text).words(resolve: { known[$0] }, format: { "\($0)%" }) == words)
+    }
+
+    @Test func aConstraintKnowsWhatItRefersTo() {
+        #expect(Constraint("0, MinLevel + 1 to MaxLevel").names == ["MinLevel", "MaxLevel"])
+        #expect(Constraint("max NumberOfPresets[max Length]").names == ["NumberOfPresets", "Length"])
+        #expect(Constraint("in SupportedLocales").names == ["SupportedLocales"])
+        #expect(Constraint("1 to 254").names.isEmpty)
+    }
 }

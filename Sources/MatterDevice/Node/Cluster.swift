@@ -51,6 +51,10 @@ open class Cluster: ClusterServer {
     /// The value of an attribute that is not simply stored. Nil leaves it to the store.
     open func computedValue(of attribute: AttributeID, _ context: InteractionContext) throws(Status) -> TLVValue? { nil }
 
+    /// What the cluster's specification, in its text, or its behaviour here cannot take of a configuration whose values are each right
+    /// by themselves and by the data model. `given` are the attributes whose first values somebody gave: there is no mistake in others.
+    open func ownConfigurationProblems(_ given: Set<AttributeID>) -> [ConfigurationProblem] { [] }
+
     /// How strictly values from outside are checked, for a cluster that answers what breaks a constraint in its own way.
     open var valueChecks: ValueChecker.Options { ValueChecker.Options() }
 

@@ -22,7 +22,8 @@ extension DeviceNode {
         let root = EndpointServer(id: 0, deviceTypes: [(DataModel.rootNode, 3)], clusters: [])
         let required = Self.rootClusters + additional
         for id in required + configurations.keys.filter({ !required.contains($0) }).sorted() {
-            let configuration = Self.merged(Self.rootConfiguration(id, identity), configurations[id])
+            let base = id == BasicInformation.id ? BasicInformationCluster.configuration(of: identity) : Self.rootConfiguration(id)
+            let configuration = Self.merged(base, configurations[id])
             if let cluster = ClusterFactory.make(id, endpoint: 0, node: self, configuration: configuration) { root.add(cluster) }
         }
         add(root)
@@ -35,9 +36,13 @@ extension DeviceNode {
         AdministratorCommissioning.id, OperationalCredentials.id, GroupKeyManagement.id,
     ]
 
-    private static func rootConfiguration(_ id: ClusterID, _ identity: DeviceIdentity) -> ClusterConfiguration {
+    /// A cluster of endpoint 0 as `addRootEndpoint` configures it, without what comes from the identity.
+    public static func rootConfiguration(_ id: ClusterID, _ over: ClusterConfiguration? = nil) -> ClusterConfiguration {
+        merged(rootFeatures(id), over)
+    }
+
+    private static func rootFeatures(_ id: ClusterID) -> ClusterConfiguration {
         switch id {
-        case BasicInformation.id: BasicInformationCluster.configuration(of: identity)
         case AccessControl.id: ClusterConfiguration(features: AccessControl.Feature.extension.rawValue)
         case AdministratorCommissioning.id: ClusterConfiguration(features: AdministratorCommissioning.Feature.basic.rawValue)
         case NetworkCommissioning.id:

@@ -25,13 +25,18 @@ public enum ProfileReader {
         if let count: UInt16 = context.number(top.take("maximumPathsPerInvoke"), in: 1...100, "a number of commands") {
             profile.maximumPathsPerInvoke = count
         }
+        let trial = ProfileTrial(context)
         if let found = top.take("root"), let root = context.mapping(found.node, found.path) {
-            if let clusters = root.take("clusters") { profile.root = Self.clusters(clusters.node, clusters.path, context) }
+            if let clusters = root.take("clusters") {
+                let read = Self.clusters(clusters.node, clusters.path, context)
+                profile.root = read.mapValues(\.configuration)
+                trial.examine(root: read)
+            }
             root.finish()
         }
         if let found = top.take("endpoints") {
             for item in context.sequence(found.node, found.path) ?? [] {
-                for endpoint in endpoints(item.node, item.path, context) {
+                for endpoint in endpoints(item.node, item.path, trial, context) {
                     if profile.endpoints.contains(where: { $0.id == endpoint.id }) {
                         context.report(item.node, item.path, "endpoint \(endpoint.id) stands twice")
                     }
@@ -84,11 +89,14 @@ public enum ProfileReader {
     }
 
     /// An endpoint, or with `repeat` several that are alike, numbered from its id on.
-    private static func endpoints(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> [DeviceProfile.Endpoint] {
+    private static func endpoints(
+        _ node: YAMLNode, _ path: String, _ trial: ProfileTrial, _ context: ProfileContext
+    ) -> [DeviceProfile.Endpoint] {
         guard let mapping = context.mapping(node, path) else { return [] }
         let id: UInt16 = context.number(mapping.take("id"), in: 1...0xFFFE, "an endpoint") ?? 1
         var endpoint = DeviceProfile.Endpoint(EndpointID(id), deviceTypes: [])
         endpoint.parent = context.number(mapping.take("parent"), in: UInt16(1)...0xFFFE, "an endpoint").map { EndpointID($0) }
+        let before = context.errors.count
         if let found = mapping.take("deviceTypes") {
             let items = context.sequence(found.node, found.path)
             for item in items ?? [] {
@@ -100,7 +108,12 @@ public enum ProfileReader {
         } else {
             mapping.missing("deviceTypes", message: "'deviceTypes' is missing: a list such as [OnOffLight] is expected")
         }
-        if let found = mapping.take("clusters") { endpoint.clusters = clusters(found.node, found.path, context) }
+        let knowsTypes = context.errors.count == before && !endpoint.deviceTypes.isEmpty
+        if let found = mapping.take("clusters") {
+            let read = clusters(found.node, found.path, context)
+            endpoint.clusters = read.mapValues(\.configuration)
+            trial.examine(endpoint, read, knowsTypes: knowsTypes)
+        }
         if let found = mapping.take("labels") { labels(found, &endpoint, context) }
         let count: UInt16 = context.number(mapping.take("repeat"), in: 1...1000, "a number of endpoints") ?? 1
         mapping.finish()
@@ -134,101 +147,5 @@ public enum ProfileReader {
         let names = DataModel.deviceTypes.map(\.name)
         context.report(node, path, "there is no device type '\(text)'\(DataModel.didYouMean(text, among: names))")
         return nil
-    }
-
-    // MARK: Clusters
-
-    static func clusters(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> [ClusterID: ClusterConfiguration] {
-        guard let mapping = context.mapping(node, path) else { return [:] }
-        var clusters: [ClusterID: ClusterConfiguration] = [:]
-        for member in mapping.takeAll() {
-            guard let definition = DataModel.cluster(named: member.key) else {
-                let names = DataModel.index.map(\.name)
-                context.report(member.keyNode, path, "there is no cluster '\(member.key)'\(DataModel.didYouMean(member.key, among: names))")
-                continue
-            }
-            clusters[definition.id] = cluster(member.node, member.path, definition, context)
-        }
-        return clusters
-    }
-
-    private static func cluster(
-        _ node: YAMLNode, _ path: String, _ definition: ClusterDefinition, _ context: ProfileContext
-    ) -> ClusterConfiguration {
-        var configuration = ClusterConfiguration()
-        // `OnOff:` with nothing behind it just says that the cluster is there.
-        if case .scalar("", isQuoted: false) = node.content { return configuration }
-        guard let mapping = context.mapping(node, path) else { return configuration }
-        if let found = mapping.take("features") {
-            for item in context.sequence(found.node, found.path) ?? [] {
-                guard let text = context.text(item) else { continue }
-                if let feature = definition.feature(named: text) {
-                    configuration.features |= 1 << UInt32(feature.bit)
-                } else {
-                    let names = definition.features.flatMap { [$0.code, $0.name] }
-                    context.report(
-                        item.node, item.path, "\(definition.name) has no feature '\(text)'\(DataModel.didYouMean(text, among: names))")
-                }
-            }
-        }
-        if let found = mapping.take("attributes") { attributes(found, definition, &configuration, context) }
-        if let found = mapping.take("optional") { optional(found, definition, &configuration, context) }
-        let parameters = ClusterFactory.parameters(of: definition.id)
-        for parameter in parameters {
-            guard let found = mapping.take(parameter.name) else { continue }
-            configuration.parameters[parameter.name] = context.parameter(found.node, found.path, parameter.kind)
-        }
-        mapping.finish()
-        return configuration
-    }
-
-    /// First values by attribute name, each checked against type and constraint.
-    private static func attributes(
-        _ found: (node: YAMLNode, path: String), _ definition: ClusterDefinition, _ configuration: inout ClusterConfiguration,
-        _ context: ProfileContext
-    ) {
-        guard let mapping = context.mapping(found.node, found.path) else { return }
-        for member in mapping.takeAll() {
-            guard let attribute = definition.attribute(named: member.key) else {
-                let names = definition.attributes.map(\.name)
-                context.report(
-                    member.keyNode, found.path,
-                    "\(definition.name) has no attribute '\(member.key)'\(DataModel.didYouMean(member.key, among: names))")
-                continue
-            }
-            guard
-                let value = context.value(
-                    member.node, member.path, attribute.type, name: attribute.name, isNullable: attribute.isNullable, in: definition.id)
-            else { continue }
-            let known = configuration.attributes
-            let checker = ValueChecker(cluster: definition, features: configuration.features) { name in
-                definition.attribute(named: name).flatMap { known[$0.id] }
-            }
-            do throws(Status) { try checker.check(value, of: attribute) } catch {
-                context.report(member.node, member.path, error.reason ?? "\(error)")
-                continue
-            }
-            configuration.attributes[attribute.id] = value
-        }
-    }
-
-    /// Names of optional attributes and commands that are there without a first value.
-    private static func optional(
-        _ found: (node: YAMLNode, path: String), _ definition: ClusterDefinition, _ configuration: inout ClusterConfiguration,
-        _ context: ProfileContext
-    ) {
-        for item in context.sequence(found.node, found.path) ?? [] {
-            guard let text = context.text(item) else { continue }
-            if let attribute = definition.attribute(named: text) {
-                configuration.optionalAttributes.insert(attribute.id)
-            } else if let command = definition.command(named: text) {
-                configuration.optionalCommands.insert(command.id)
-            } else {
-                let names = definition.attributes.map(\.name) + definition.commands.map(\.name)
-                context.report(
-                    item.node, item.path,
-                    "\(definition.name) has no attribute or command '\(text)'\(DataModel.didYouMean(text, among: names))")
-            }
-        }
     }
 }

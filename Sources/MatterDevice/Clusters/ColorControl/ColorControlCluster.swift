@@ -44,6 +44,12 @@ public final class ColorControlCluster: Cluster {
             suggest(
                 Spec.Attributes.coupleColorTempToLevelMinMireds,
                 configuration.attributes[Spec.Attributes.colorTempPhysicalMinMireds] ?? .null)
+            // The usual 250 mireds, within what the device can and what the coupling with the level asks for.
+            func mireds(_ attribute: AttributeID) -> UInt64 { configuration.attributes[attribute]?.unsigned ?? 250 }
+            let least = max(mireds(Spec.Attributes.colorTempPhysicalMinMireds), mireds(Spec.Attributes.coupleColorTempToLevelMinMireds))
+            suggest(
+                Spec.Attributes.colorTemperatureMireds,
+                TLVValue.unsigned(max(least, min(250, mireds(Spec.Attributes.colorTempPhysicalMaxMireds)))))
         }
         let mode: Spec.ColorModeEnum =
             features.contains(.colorTemperature)

@@ -154,6 +154,8 @@ public final class DoorLockCluster: Cluster {
     var lockState: Spec.LockStateEnum? { value(Ids.lockState).unsigned.map { Spec.LockStateEnum(rawValue: UInt8(clamping: $0)) } }
     var operatingMode: Spec.OperatingModeEnum { Spec.OperatingModeEnum(rawValue: UInt8(clamping: limit(Ids.operatingMode))) }
 
+    public override func ownConfigurationProblems(_ given: Set<AttributeID>) -> [ConfigurationProblem] { userProblems(given) }
+
     // MARK: Running
 
     /// Attributes of the bolt and settings that a lock does not forget with the power, although the data model leaves it open.

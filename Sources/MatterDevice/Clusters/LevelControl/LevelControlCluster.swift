@@ -42,6 +42,9 @@ public final class LevelControlCluster: Cluster {
             // The whole range in some five seconds.
             configuration.attributes[Spec.Attributes.defaultMoveRate] = UInt8(50).tlv
         }
+        if configuration.attributes[Spec.Attributes.currentFrequency] == nil {
+            configuration.attributes[Spec.Attributes.currentFrequency] = configuration.attributes[Spec.Attributes.minFrequency]
+        }
         super.init(
             Spec.definition, endpoint: endpoint, node: node, configuration: configuration,
             alsoSupported: (

@@ -26,6 +26,7 @@ public final class MeasurementCluster: Cluster {
         _ definition: ClusterDefinition, usual: Usual, endpoint: EndpointID, node: DeviceNode, configuration: ClusterConfiguration
     ) {
         var configuration = configuration
+        let said = configuration.attributes
         configuration.attributes.merge(usual.optional) { said, _ in said }
         configuration.attributes.merge(
             [
@@ -33,7 +34,23 @@ public final class MeasurementCluster: Cluster {
                 Attributes.maxMeasuredValue: usual.range.1,
             ]
         ) { said, _ in said }
+        typealias Scaled = PressureMeasurement.Attributes
+        if said[Attributes.measuredValue] == nil {
+            Self.settle(Attributes.measuredValue, Attributes.minMeasuredValue, Attributes.maxMeasuredValue, &configuration.attributes)
+        }
+        if definition.id == PressureMeasurement.id, said[Scaled.scaledValue] == nil {
+            Self.settle(Scaled.scaledValue, Scaled.minScaledValue, Scaled.maxScaledValue, &configuration.attributes)
+        }
         super.init(definition, endpoint: endpoint, node: node, configuration: configuration)
+    }
+
+    /// A usual value, within the range that the profile may have given.
+    private static func settle(
+        _ value: AttributeID, _ low: AttributeID, _ high: AttributeID, _ attributes: inout [AttributeID: TLVValue]
+    ) {
+        guard let usual = attributes[value]?.signed else { return }
+        if let least = attributes[low], let number = least.signed, usual < number { attributes[value] = least }
+        if let most = attributes[high], let number = most.signed, usual > number { attributes[value] = most }
     }
 
     public override func setLocally(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) {

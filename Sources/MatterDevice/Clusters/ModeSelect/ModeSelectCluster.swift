@@ -23,6 +23,21 @@ public final class ModeSelectCluster: Cluster {
         (value(Attributes.supportedModes).array ?? []).contains { $0[1]?.unsigned == mode }
     }
 
+    public override func ownConfigurationProblems(_ given: Set<AttributeID>) -> [ConfigurationProblem] {
+        let modes = (value(Attributes.supportedModes).array ?? []).compactMap { $0[1]?.unsigned }
+        let wanted = "one of SupportedModes (\(modes.map(String.init).joined(separator: ", "))) is expected"
+        var problems: [ConfigurationProblem] = []
+        if Set(modes).count < modes.count, given.contains(Attributes.supportedModes) {
+            problems.append(
+                ConfigurationProblem(.attribute(Attributes.supportedModes), "a mode stands twice: each has a number of its own"))
+        }
+        for attribute in [Attributes.currentMode, Attributes.startUpMode, Attributes.onMode] where given.contains(attribute) {
+            guard let mode = value(attribute).unsigned, !isSupported(mode) else { continue }
+            problems.append(ConfigurationProblem(.attribute(attribute), "\(text(of: attribute)) is not allowed: \(wanted)"))
+        }
+        return problems
+    }
+
     public override func start() {
         if node.appliesStartUpValues, let startUp = value(Attributes.startUpMode).unsigned, has(Attributes.startUpMode), !startsOn,
             isSupported(startUp)

@@ -64,6 +64,8 @@ public final class ThermostatCluster: Cluster {
         Spec.SystemModeEnum(rawValue: UInt8(clamping: value(Attributes.systemMode).unsigned ?? 0))
     }
 
+    public override func ownConfigurationProblems(_ given: Set<AttributeID>) -> [ConfigurationProblem] { setpointProblems(given) }
+
     // MARK: Running
 
     public override func start() {
