@@ -16,7 +16,7 @@ public final class Interrupts: Sendable {
     private let handler: @Sendable (Int32) -> Void
     private let secondSignal: @Sendable (Int32) -> Void
     /// Written once in `start`, before the object is shared.
-    private let thread = Locked<pthread_t?>(nil)
+    private let thread = Locked<SystemThread?>(nil)
 
     /// - Parameter handler: called once, with the number of the signal.
     public convenience init(handler: @escaping @Sendable (Int32) -> Void) {
@@ -31,14 +31,11 @@ public final class Interrupts: Sendable {
         self.secondSignal = secondSignal
         var set = signalSet()
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        var started = pthread_t()
-        let box = Unmanaged.passRetained(self)
-        if pthread_create(&started, nil, waitForSignals, box.toOpaque()) == 0 {
-            let value = started
-            thread.withLock { $0 = value }
-        } else {
+        do throws(SystemThread.Failure) {
+            let started = try SystemThread { self.wait() }
+            thread.withLock { $0 = started }
+        } catch {
             // Without a thread the signals do what they always did.
-            box.release()
             pthread_sigmask(SIG_UNBLOCK, &set, nil)
         }
     }
@@ -51,12 +48,12 @@ public final class Interrupts: Sendable {
             return thread
         }
         guard let started, let first = signals.first else { return }
-        pthread_kill(started, first)
-        pthread_join(started, nil)
+        started.send(signal: first)
+        started.join()
     }
 
     /// Sends a signal to the waiting thread alone; for tests.
-    func simulate(_ number: Int32) { if let started = thread.withLock({ $0 }) { pthread_kill(started, number) } }
+    func simulate(_ number: Int32) { thread.withLock { $0 }?.send(signal: number) }
 
     private func signalSet() -> sigset_t {
         var set = sigset_t()
@@ -65,7 +62,7 @@ public final class Interrupts: Sendable {
         return set
     }
 
-    fileprivate func wait() {
+    private func wait() {
         var set = signalSet()
         while true {
             var number: Int32 = 0
@@ -78,11 +75,4 @@ public final class Interrupts: Sendable {
             if count == 1 { handler(number) } else { secondSignal(number) }
         }
     }
-}
-
-/// The thread's first function. It owns a reference to its `Interrupts`.
-private func waitForSignals(context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    Unmanaged<Interrupts>.fromOpaque(context).takeRetainedValue().wait()
-    return nil
 }

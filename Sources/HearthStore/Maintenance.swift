@@ -10,7 +10,7 @@ final class Maintenance: Sendable {
         var backups: [@Sendable (Result<Void, StoreError>) -> Void] = []
         var isBusy = false
         var isStopping = false
-        var thread: pthread_t?
+        var thread: SystemThread?
     }
 
     private enum Job: Sendable {
@@ -52,27 +52,18 @@ final class Maintenance: Sendable {
             defer { state.thread = nil }
             return state.thread
         }
-        if let thread { pthread_join(thread, nil) }
+        thread?.join()
     }
 
     private func startThread() {
         let failed: [@Sendable (Result<Void, StoreError>) -> Void] = state.withLock { state in
             guard state.thread == nil, !state.isStopping else { return [] }
-            var thread = pthread_t()
-            let box = Unmanaged.passRetained(self)
-            // The thread inherits the mask: signals are for the threads that expect them.
-            var all = sigset_t()
-            var before = sigset_t()
-            sigfillset(&all)
-            pthread_sigmask(SIG_BLOCK, &all, &before)
-            let code = pthread_create(&thread, nil, runMaintenance, box.toOpaque())
-            pthread_sigmask(SIG_SETMASK, &before, nil)
-            if code == 0 {
+            // It leaves signals to the threads that expect them.
+            if let thread = try? SystemThread(blocksSignals: true, { self.run() }) {
                 state.thread = thread
                 return []
             }
             // No thread to be had: the log grows until there is one; a backup fails.
-            box.release()
             defer { state.backups = [] }
             state.wantsCheckpoint = false
             return state.backups
@@ -82,7 +73,7 @@ final class Maintenance: Sendable {
         }
     }
 
-    fileprivate func run() {
+    private func run() {
         while true {
             let job: Job = state.wait { state in
                 if !state.backups.isEmpty {
@@ -163,11 +154,4 @@ final class Maintenance: Sendable {
             throw StoreError(.damaged, "\(path) is damaged: start again to have it repaired from its backup", cause: fault)
         }
     }
-}
-
-/// The thread's first function. It owns a reference to its `Maintenance`.
-private func runMaintenance(context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    Unmanaged<Maintenance>.fromOpaque(context).takeRetainedValue().run()
-    return nil
 }
