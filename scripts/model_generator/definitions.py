@@ -194,6 +194,9 @@ def cluster(loaded, entry):
 def global_types(loaded):
     lines = [HEADER.format(source="Model/global-types.json"), "import MatterTLV", "", "extension GlobalTypes {", "    enum Types {"]
     lines += type_declarations(loaded, None, loaded.globals) + ["    }", ""]
+    lines += ["    /// Enumerations, bitmaps and structures.", "    static let types: [TypeReference] = ["]
+    lines += [f"        Types.{member(entry['name'])}," for kind in ("enums", "bitmaps", "structs") for entry in loaded.globals.get(kind, [])]
+    lines += ["    ]", ""]
     lines += ["    /// The attributes that every cluster has (Matter Core, 7.13).", "    static let attributes: [AttributeDefinition] = ["]
     lines += [f"        {attribute(loaded, None, element)}," for element in loaded.globals["attributes"]] + ["    ]", "}", ""]
     return "\n".join(lines)

@@ -1,5 +1,5 @@
 """The device types and the index of clusters."""
-from .definitions import conformance
+from .definitions import conformance, qualities
 from .model import number
 from .names import HEADER, text
 
@@ -21,7 +21,8 @@ def requirement(entry):
     if entry.get("elements"):
         tail = ", elements: [\n" + "".join(f"                {element(item)},\n" for item in entry["elements"]) + "            ]"
     stated = conformance(entry) if "conformance" in entry else 'Conformance("desc")'
-    return (f"ClusterRequirement(0x{number(entry['id']):04X}, {text(entry['cluster'])}, .{entry['side']}, conformance: {stated}{tail})")
+    return (f"ClusterRequirement(0x{number(entry['id']):04X}, {text(entry['cluster'])}, .{entry['side']}, conformance: {stated}"
+            f"{qualities(entry)}{tail})")
 
 
 def resolved(loaded, entry):

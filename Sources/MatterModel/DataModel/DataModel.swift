@@ -20,6 +20,8 @@ public enum DataModel {
 
     /// The attributes that every cluster has, in the order of ids.
     public static var globalAttributes: [AttributeDefinition] { GlobalTypes.attributes }
+    /// Enumerations, bitmaps and structures that belong to no cluster.
+    public static var globalTypes: [TypeReference] { GlobalTypes.types }
     public static var deviceTypes: [DeviceTypeDefinition] { DeviceTypeDefinition.all }
 
     /// Nil for a device type that has no definition here.

@@ -39,11 +39,16 @@ public struct ClusterRequirement: Sendable {
     public var side: Side
     /// May name the conditions of the Device Library, such as `Simple`, `Duplicate` or `Ethernet`.
     public var conformance: Conformance
+    /// Such as `singleton`: at most one endpoint of a node has the cluster.
+    public var quality: Quality
     /// What it says of the cluster's elements, over what the cluster itself says.
     public var elements: [ElementRequirement]
 
-    public init(_ id: ClusterID, _ name: String, _ side: Side, conformance: Conformance, elements: [ElementRequirement] = []) {
-        (self.id, self.name, self.side, self.conformance, self.elements) = (id, name, side, conformance, elements)
+    public init(
+        _ id: ClusterID, _ name: String, _ side: Side, conformance: Conformance, quality: Quality = [], elements: [ElementRequirement] = []
+    ) {
+        (self.id, self.name, self.side, self.conformance) = (id, name, side, conformance)
+        (self.quality, self.elements) = (quality, elements)
     }
 
     /// Nil when the device type leaves the element to the cluster.

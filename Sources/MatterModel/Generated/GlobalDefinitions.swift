@@ -132,6 +132,22 @@ extension GlobalTypes {
             ])))
     }
 
+    /// Enumerations, bitmaps and structures.
+    static let types: [TypeReference] = [
+        Types.atomicRequestTypeEnum,
+        Types.measurementTypeEnum,
+        Types.softwareVersionCertificationStatusEnum,
+        Types.priority,
+        Types.status,
+        Types.wildcardPathFlagsBitmap,
+        Types.atomicAttributeStatusStruct,
+        Types.measurementAccuracyRangeStruct,
+        Types.measurementAccuracyStruct,
+        Types.locationDescriptorStruct,
+        Types.semanticTagStruct,
+        Types.labelStruct,
+    ]
+
     /// The attributes that every cluster has (Matter Core, 7.13).
     static let attributes: [AttributeDefinition] = [
         AttributeDefinition(0xFFF8, "GeneratedCommandList", TypeReference(list: TypeReference("command-id", .unsigned(bytes: 4))), quality: [.fixed], conformance: .mandatory, default: .array([])),

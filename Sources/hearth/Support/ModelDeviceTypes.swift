@@ -51,7 +51,9 @@ enum ModelDeviceTypes {
 
     private static func row(_ requirement: ClusterRequirement) -> [String] {
         // Some clusters that device types name have no definition here.
-        [requirement.id.description, requirement.name, requirement.conformance.text]
+        [
+            requirement.id.description, requirement.name, requirement.conformance.text, ModelText.qualities(requirement.quality),
+        ]
     }
 
     private static func elements(_ requirement: ClusterRequirement) -> [[String]] {
@@ -109,6 +111,7 @@ enum ModelDeviceTypes {
         [
             "id": .integer(Int64(requirement.id.rawValue)), "name": .string(requirement.name),
             "side": .string("\(requirement.side)"), "conformance": .string(requirement.conformance.text),
+            "qualities": .array(ModelText.names(of: requirement.quality).map { .string($0) }),
             "elements": .array(requirement.elements.map(json)),
         ]
     }
