@@ -43,8 +43,9 @@ enum ControlFolder {
         }
         guard status.st_mode & 0o077 == 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
-            throw SimulatorError(
-                .network, "its folder '\(folder)' is open to other users (mode \(mode)): 'chmod 700' closes it, or \(advice)")
+            // What others may write to is shared with them on purpose, as /tmp is: root is not to close that.
+            let closing = status.st_mode & 0o022 == 0 ? ", or close it with 'chmod 700'" : ""
+            throw SimulatorError(.network, "its folder '\(folder)' is open to other users (mode \(mode)): \(advice)\(closing)")
         }
     }
 }
