@@ -115,6 +115,10 @@ import Testing
         #expect(failed.code == 1)
         #expect(failed.output.hasPrefix("✗"))
         #expect(try bench.run("sim", "play", bench.scratch.folder + "/none.yaml").code == 2)
+        let wrong = bench.scratch.write("steps:\n  - rebot: lamp\n  - advance: soon\n", to: "wrong.yaml")
+        let told = try bench.run("sim", "play", wrong)
+        #expect(told.code == 2)
+        #expect(told.errors.split(separator: "\n").filter { $0.hasPrefix(wrong) }.count == 2, "\(told.errors)")
     }
 
     @Test func theJournalIsFollowed() throws {

@@ -142,4 +142,16 @@ import Testing
             #expect(told.errors.hasPrefix("the name of the "), "\(told.errors)")
         }
     }
+
+    @Test func copiesOfAFleetAndOtherDevicesAllHaveNames() throws {
+        let scratch = Scratch()
+        let fleet = scratch.write(
+            "devices: [{profile: on-off-light}, {profile: on-off-light}, {profile: door-lock, name: door}]\n", to: "f.yaml")
+        let simulator = try Program(["simulate", "on-off-light", "--fleet", fleet, "--count", "2", "--mdns", "off", "--json"])
+        let names = try simulator.json()["devices"]?.array?.compactMap { $0["device"]?.string }
+        simulator.signal(15)
+        #expect(try simulator.finish().errors.contains("left out") == false)
+        #expect(names?.count == 8 && Set(names ?? []).count == 8, "\(names ?? [])")
+        #expect(Set(names ?? []).isSuperset(of: ["on-off-light", "on-off-light-2", "door", "door-2"]), "\(names ?? [])")
+    }
 }

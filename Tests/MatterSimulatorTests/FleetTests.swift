@@ -124,7 +124,7 @@ import Testing
         #expect(refusal("name: flat\n") == ["flat.yaml:1:1: 'devices' is missing: a list of devices is expected"])
         #expect(refusal("devices: lamp\n") == ["flat.yaml:1:10: devices: a list is expected, and this is a value"])
         let profile = refusal("product: {}\nendpoints: [{deviceTypes: [OnOffLight]}]\n")
-        #expect(profile == ["flat.yaml:1:1: this is a profile and no fleet: hearth simulate flat"])
+        #expect(profile == ["flat.yaml:1:1: this is a profile and no fleet: hearth simulate flat.yaml"])
     }
 
     @Test func anEmptyNameIsSaidToBeEmpty() {

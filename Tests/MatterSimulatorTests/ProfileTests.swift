@@ -102,6 +102,32 @@ let profileFolder: String = {
         #expect(found.first?.description.hasPrefix(told) == true, "\(found)")
     }
 
+    @Test(arguments: [
+        ("{id: 1, parent: 1}", ["endpoint 1 would belong to itself"]), ("{id: 1, parent: 9}", ["endpoint 1 belongs to endpoint 9, which"]),
+        ("{id: 1, parent: 2}, {id: 2, parent: 3}, {id: 3, parent: 1}", Array(repeating: "would belong to itself", count: 3)),
+        ("{id: 65530, repeat: 6}", ["from endpoint 65530 up there are 5 numbers, fewer than 6"]), ("{id: 65530, repeat: 5}", []),
+        ("{id: 1, repeat: 9}, {id: 5, repeat: 9}", ["endpoint 5 stands twice"]), ("{id: 1}, {repeat: 2}", ["endpoint 1 stands twice"]),
+        ("{id: one}, {id: 1}, {id: 2, parent: 7}", ["'one' is not an endpoint"]),
+        ("{id: 1}, {id: 2, parent: 1}, {id: 3, parent: 2, repeat: 3}", []),
+    ]) func endpointsStandOnceAndBelongToOthers(_ endpoints: String, _ told: [String]) {
+        let found = mistakes("endpoints: [" + endpoints.replacing("{", with: "{deviceTypes: [OnOffLight], ") + "]\n")
+        #expect(found.count == told.count, "\(found)")
+        for (found, told) in zip(found, told) { #expect(found.message.contains(told), "\(found)") }
+    }
+
+    @Test func aDeviceTypeStandsOnce() {
+        let found = mistakes("endpoints: [{deviceTypes: [OnOffLight, on-off-light]}]\n")
+        #expect(found.map(\.message) == ["the device type OnOffLight stands twice"])
+    }
+
+    @Test func namesAreFreeOnce() {
+        var names = DeviceNames()
+        names.insert("lamp-3")
+        #expect((0..<4).map { _ in names.free("lamp") } == ["lamp", "lamp-2", "lamp-4", "lamp-5"])
+        #expect(names.numbered("door", from: 2) == "door-2" && names.numbered("door", from: 2) == "door-3")
+        #expect(names.contains("door-3") && !names.contains("door"))
+    }
+
     @Test func mistakesComeInTheOrderOfTheFile() {
         let found = mistakes("colour: red\nendpoints:\n  - shape: round\n    deviceTypes: [Lamp]\nname: ''\n")
         #expect(found.map(\.line) == [1, 3, 4, 5], "\(found)")

@@ -40,7 +40,7 @@ public struct Fleet: Sendable {
                 top.missing("devices", message: "'devices' is missing: a list of devices is expected")
                 top.finish()
             } else {
-                context.report(node, "", "this is a profile and no fleet: hearth simulate \(ProfileReader.name(of: file))")
+                context.report(node, "", "this is a profile and no fleet: hearth simulate \(file)")
             }
             throw ProfileErrors(errors: context.sortedErrors)
         }
@@ -82,6 +82,7 @@ public struct Fleet: Sendable {
 /// Which names of a fleet are whose.
 private struct NamesOfFleet {
     private var owners: [String: (place: String, line: Int)] = [:]
+    private var names = DeviceNames()
 
     /// Names that the file gives. - Returns: those that nobody has; the first one that somebody has is reported.
     mutating func reserve(
@@ -91,6 +92,7 @@ private struct NamesOfFleet {
         return names.filter { name in
             guard let owner = owners[name] else {
                 owners[name] = (place, line)
+                self.names.insert(name)
                 return true
             }
             if !isReported {
@@ -104,15 +106,7 @@ private struct NamesOfFleet {
     }
 
     /// The name of a profile, which several devices may be made of: with a number where it is taken.
-    mutating func free(_ base: String) -> String {
-        var (name, number) = (base, 2)
-        while owners[name] != nil {
-            name = "\(base)-\(number)"
-            number += 1
-        }
-        owners[name] = ("", 0)
-        return name
-    }
+    mutating func free(_ base: String) -> String { names.free(base) }
 }
 
 /// Reads each profile of a fleet once, however many of its devices are made of it.

@@ -47,7 +47,9 @@ public struct ProfileLibrary: Sendable {
     }
 
     func locate(_ reference: String, relativeTo file: String?, what: String = "profile") throws(ProfileErrors) -> String {
-        guard !reference.isEmpty else { throw ProfileErrors(errors: [ProfileError(file: "", "the name of the \(what) is empty")]) }
+        guard reference.contains(where: { !$0.isWhitespace }) else {
+            throw ProfileErrors(errors: [ProfileError(file: "", "the name of the \(what) is empty")])
+        }
         var candidates = [reference]
         if let file, let slash = file.lastIndex(of: "/") { candidates.append(file[..<slash] + "/" + reference) }
         let isPath = reference.contains("/")

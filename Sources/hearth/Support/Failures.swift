@@ -42,9 +42,19 @@ struct Failures: CommandLineError {
     @Sendable static func report(_ error: any CommandLineError, _ words: [String], _ terminal: Terminal) -> Bool {
         // Whoever pressed Ctrl-C knows why the command ended.
         if error is Quiet, error.message.isEmpty { return true }
-        guard words.prefix(while: { $0 != "--" }).contains("--json") else { return false }
+        guard words.prefix(while: { $0 != "--" }).contains("--json") else { return tellMistakes(error, terminal) }
         if error is Quiet { return true }
         terminal.line(json(error).text())
+        return true
+    }
+
+    /// The mistakes of a file that was asked for, of which a simulator tells as well, have a line each.
+    private static func tellMistakes(_ error: any CommandLineError, _ terminal: Terminal) -> Bool {
+        guard let failure = error as? Failures, failure.error.status == MachineError.badRequestStatus else { return false }
+        let lines = failure.message.split(separator: "\n")
+        guard lines.count > 1 else { return false }
+        for line in lines { terminal.note(TextWidth.harmless(String(line))) }
+        terminal.note("error: there are \(lines.count) mistakes")
         return true
     }
 

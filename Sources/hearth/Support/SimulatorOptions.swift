@@ -26,8 +26,7 @@ enum SimulatorOptions {
     /// A device to be.
     struct Member: Sendable {
         var profile: DeviceProfile
-        /// Nil gives it its profile's name, with a number when that is taken.
-        var name: String?
+        var name: String
         /// Where a fleet says that it is.
         var room: String?
     }
@@ -35,31 +34,36 @@ enum SimulatorOptions {
     /// Every device that can be launched. Mistakes in files are told and leave out only what they are in.
     static func members(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> [Member] {
         let library = ProfileLibrary.standard()
-        let count = Int(clamping: arguments.unsigned("count") ?? 1)
-        var members: [Member] = []
+        let count = max(1, Int(clamping: arguments.unsigned("count") ?? 1))
+        var profiles: [DeviceProfile] = []
         var mistakes: [ProfileError] = []
         for reference in arguments.texts("profile") {
             do throws(ProfileErrors) {
                 let profile = try library.profile(reference)
-                members += (0..<count).map { _ in Member(profile: profile) }
+                profiles += Array(repeating: profile, count: count)
             } catch {
                 mistakes += error.errors
             }
         }
+        var names = DeviceNames()
+        var fleetMembers: [Member] = []
         if let reference = arguments.text("fleet") {
             do throws(ProfileErrors) {
                 let fleet = try library.fleet(reference)
                 mistakes += fleet.errors
                 // Copies of a fleet are numbered as a whole; the first keeps the names.
-                for copy in 0..<count {
-                    members += fleet.members.map {
-                        Member(profile: $0.profile, name: copy == 0 ? $0.name : "\($0.name)-\(copy + 1)", room: $0.room)
+                for copy in 1...count {
+                    fleetMembers += fleet.members.map {
+                        let name = copy == 1 ? names.free($0.name) : names.numbered($0.name, from: copy)
+                        return Member(profile: $0.profile, name: name, room: $0.room)
                     }
                 }
             } catch {
                 mistakes += error.errors
             }
         }
+        // Devices of a fleet keep their names, whatever else is launched.
+        let members = profiles.map { Member(profile: $0, name: names.free($0.name)) } + fleetMembers
         if members.isEmpty, mistakes.isEmpty {
             throw UsageError("say what to launch: a PROFILE or --fleet FILE", hint: "see 'hearth profiles'")
         }
