@@ -105,7 +105,7 @@ let profileFolder: String = {
     @Test(arguments: [
         ("{id: 1, parent: 1}", ["endpoint 1 would belong to itself"]), ("{id: 1, parent: 9}", ["endpoint 1 belongs to endpoint 9, which"]),
         ("{id: 1, parent: 2}, {id: 2, parent: 3}, {id: 3, parent: 1}", Array(repeating: "would belong to itself", count: 3)),
-        ("{id: 65530, repeat: 6}", ["from endpoint 65530 up there are 5 numbers, fewer than 6"]), ("{id: 65530, repeat: 5}", []),
+        ("{id: 65530, repeat: 6}", ["at most 5 from 65530 on are expected, not 6"]), ("{id: 65530, repeat: 5}", []),
         ("{id: 1, repeat: 9}, {id: 5, repeat: 9}", ["endpoint 5 stands twice"]), ("{id: 1}, {repeat: 2}", ["endpoint 1 stands twice"]),
         ("{id: one}, {id: 1}, {id: 2, parent: 7}", ["'one' is not an endpoint"]),
         ("{id: 1}, {id: 2, parent: 1}, {id: 3, parent: 2, repeat: 3}", []),
@@ -113,6 +113,20 @@ let profileFolder: String = {
         let found = mistakes("endpoints: [" + endpoints.replacing("{", with: "{deviceTypes: [OnOffLight], ") + "]\n")
         #expect(found.count == told.count, "\(found)")
         for (found, told) in zip(found, told) { #expect(found.message.contains(told), "\(found)") }
+    }
+
+    @Test func aMetersSourceIsAnEndpoint() {
+        func meter(_ source: Int) -> [String] {
+            mistakes(
+                "endpoints: [{deviceTypes: [OnOffPlugInUnit], clusters: {ElectricalPowerMeasurement: {source: \(source)}}},"
+                    + " {id: 2, deviceTypes: [OnOffLight]}]\n"
+            ).map(\.description)
+        }
+        #expect(meter(2).isEmpty, "\(meter(2))")
+        #expect(
+            meter(3).contains {
+                $0.contains("clusters.ElectricalPowerMeasurement.source: there is no endpoint 3 whose On/Off could switch the appliance")
+            }, "\(meter(3))")
     }
 
     @Test func aDeviceTypeStandsOnce() {

@@ -7,6 +7,7 @@ extension ProfileReader {
     private struct ReadEndpoint {
         var place: (node: YAMLNode, path: String)
         var parent: (node: YAMLNode, path: String)?
+        var clusters: [ClusterID: ReadCluster] = [:]
         /// Several when it repeats.
         var endpoints: [DeviceProfile.Endpoint]
     }
@@ -24,7 +25,12 @@ extension ProfileReader {
             for endpoint in item.endpoints { parents[endpoint.id] = .some(endpoint.parent) }
         }
         // An endpoint that could not be read may be the one that is missed.
-        if read.count == items.count { for item in read { checkParent(item, parents, context) } }
+        if read.count == items.count {
+            for item in read {
+                checkParent(item, parents, context)
+                for cluster in item.clusters.values { checkSource(cluster, parents, context) }
+            }
+        }
         return read.flatMap(\.endpoints)
     }
 
@@ -46,6 +52,14 @@ extension ProfileReader {
         }
     }
 
+    /// A meter's appliance is switched at an endpoint that is there.
+    private static func checkSource(_ cluster: ReadCluster, _ parents: [EndpointID: EndpointID?], _ context: ProfileContext) {
+        guard let place = cluster.parameters["source"], let number = cluster.configuration.parameters["source"]?.unsigned,
+            let source = EndpointID(exactly: number), source != 0, parents[source] == nil
+        else { return }
+        context.report(place.node, place.path, "there is no endpoint \(source) whose On/Off could switch the appliance")
+    }
+
     /// An endpoint, or with `repeat` several that are alike, numbered from its id on. Nil when it is not known which.
     private static func endpoint(
         _ node: YAMLNode, _ path: String, _ trial: ProfileTrial, _ context: ProfileContext
@@ -59,8 +73,9 @@ extension ProfileReader {
         let before = context.errors.count
         endpoint.deviceTypes = deviceTypes(mapping, context)
         let knowsTypes = context.errors.count == before && !endpoint.deviceTypes.isEmpty
+        var read: [ClusterID: ReadCluster] = [:]
         if let found = mapping.take("clusters") {
-            let read = clusters(found.node, found.path, context)
+            read = clusters(found.node, found.path, context)
             endpoint.clusters = read.mapValues(\.configuration)
             trial.examine(endpoint, read, knowsTypes: knowsTypes)
         }
@@ -71,13 +86,15 @@ extension ProfileReader {
         guard let number else { return nil }
         let room = 0xFFFF - number
         if let repeated, count > room {
-            context.report(repeated.node, repeated.path, "from endpoint \(number) up there are \(room) numbers, fewer than \(count)")
+            context.report(
+                repeated.node, repeated.path,
+                "endpoints are numbered up to 65534: at most \(room) from \(number) on are expected, not \(count)")
         }
         let endpoints = (0..<min(count, room)).map { offset in
             DeviceProfile.Endpoint(
                 EndpointID(number + offset), deviceTypes: endpoint.deviceTypes, clusters: endpoint.clusters, parent: endpoint.parent)
         }
-        return ReadEndpoint(place: (node, path), parent: parent, endpoints: endpoints)
+        return ReadEndpoint(place: (node, path), parent: parent, clusters: read, endpoints: endpoints)
     }
 
     private static func deviceTypes(_ mapping: ProfileContext.Mapping, _ context: ProfileContext) -> [DeviceTypeID] {
