@@ -119,7 +119,6 @@ public struct SimulatorVerbs: Sendable {
     /// `profiles` is the name of a fleet, or a list of `{device, profile}`; without it this simulator's own devices are meant.
     private func replay(_ reader: RequestReader) async throws -> Replay.Outcome {
         let file = try reader.text("journal")
-        let journal = try Replay.read(ProfileLibrary.contents(of: file, most: Replay.maximumSize), file: file)
         var members: [Replay.Member] = []
         switch reader.present("profiles") {
         case nil: members = try await simulator.members()
@@ -137,7 +136,9 @@ public struct SimulatorVerbs: Sendable {
             }
         default: throw MachineError.badRequest("profiles: a fleet, or a list of {device, profile} is wanted")
         }
-        return try await Replay.run(journal, members: members, seed: reader.integer("seed", as: UInt64.self) ?? simulator.seed)
+        return try await Replay.run(members: members, seed: reader.integer("seed", as: UInt64.self) ?? simulator.seed) {
+            try Replay.read(ProfileLibrary.contents(of: file, most: Replay.maximumSize), file: file)
+        }
     }
 
     private func journal(_ reader: RequestReader) async throws -> [JournalEntry] {

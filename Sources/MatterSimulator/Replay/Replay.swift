@@ -80,11 +80,18 @@ public enum Replay {
 
     /// Replays in virtual time, in memory, on a thread of its own. - Throws: `SimulatorError`, `TimelineError`.
     public static func run(_ journal: [RecordedEntry], members: [Member], seed: UInt64) async throws -> Outcome {
+        try await run(members: members, seed: seed) { journal }
+    }
+
+    /// The same with a journal that is still to be read: `journal` is called on that thread, because a large one takes a while.
+    public static func run(
+        members: [Member], seed: UInt64, journal: @escaping @Sendable () throws -> [RecordedEntry]
+    ) async throws -> Outcome {
         let runtime = try Runtime(mode: .manual, seed: seed)
         let result: Result<Outcome, any Error>
         do {
             // In a task of that timeline: every call below is then a call from inside.
-            let body = { @Sendable in try await feed(journal, members, seed, runtime) }
+            let body = { @Sendable in try await feed(try journal(), members, seed, runtime) }
             result = .success(try await runtime.timeline.spawn("replay", body).value)
         } catch {
             result = .failure(error)
