@@ -32,7 +32,7 @@ import Testing
         // The port that a user asks for is another matter.
         let refused = try Program.run("simulate", "on-off-light", "--port", "\(port)", "--mdns", "off")
         #expect(refused.code == 1)
-        #expect(refused.errors.contains("cannot listen on port \(port)"))
+        #expect(refused.errors.contains("cannot listen on [::]:\(port)"))
         other.signal(SIGTERM)
         #expect(try other.finish().code == 0)
     }

@@ -157,7 +157,7 @@ import Testing
         let port = try #require(bench.device("on-off-light")["port"]?.unsigned)
         let alone = try Program.run("simulate", "on-off-light", "--mdns", "off", "--port", String(port), "--json")
         #expect(alone.code == 1)
-        #expect(alone.errors.contains("port \(port)"))
+        #expect(alone.errors.contains(":\(port)"))
     }
 
     @Test func aFleetHasItsNames() throws {

@@ -143,7 +143,7 @@ final class SimulatedDevice {
                 port = 0
                 return try start(reason)
             }
-            throw SimulatorError(.network, "\(name) cannot listen on port \(port): \(error)")
+            throw SimulatorError(.network, "\(name) \(error). Choose another port, or none for one that is free")
         }
         // A device keeps its port over a reboot, so that its peers find it where it was.
         port = host.port

@@ -91,12 +91,16 @@ enum SimulatorOptions {
                 _ = try await simulator.add(member.profile, name: member.name, room: member.room, port: port(index))
                 started += 1
             } catch let error as SimulatorError {
-                terminal.note("\(error) (left out)")
+                // The last one ends the command when none has started: it is told once.
+                if let lastError { terminal.note("\(lastError) (left out)") }
                 lastError = error
             }
             progress?.advance(to: index + 1)
         }
-        if started == 0, let lastError { throw lastError }
+        if let lastError {
+            guard started > 0 else { throw lastError }
+            terminal.note("\(lastError) (left out)")
+        }
         try await simulator.advertised()
         progress?.finish()
     }
