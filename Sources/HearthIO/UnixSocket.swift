@@ -16,7 +16,7 @@ public enum UnixSocket {
     ///   or another kind of file is there.
     public static func listen(path: String, backlog: Int32 = 64) throws -> Int32 {
         var name = try address(path)
-        try removeStale(path)
+        try removeStale(path: path)
         let fd = try Socket.make(AF_UNIX)
         do {
             // The file must never be open to others, not even between bind and chmod; the mode of the socket becomes the file's.
@@ -66,8 +66,8 @@ public enum UnixSocket {
         return user
     }
 
-    /// A socket file whose server was killed stays and would block the next one for ever. Who serves it accepts connections.
-    private static func removeStale(_ path: String) throws {
+    /// Takes away a socket file whose server was killed: it would block the next one for ever. Who serves it accepts connections.
+    public static func removeStale(path: String) throws {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
         do {

@@ -58,7 +58,7 @@ public struct Lab: Sendable {
     }
 
     /// Opens the control socket, for its owner alone; it is closed with the lab.
-    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may enter its folder.
+    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may change its folder.
     public func openControl(path: String) async throws {
         try await runtime.timeline.call("open control") {
             server.value = try ControlServer(path: path, role: .lab, loop: runtime.loop, timeline: runtime.timeline) { output in

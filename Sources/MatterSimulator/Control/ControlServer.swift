@@ -16,11 +16,12 @@ public final class ControlServer: LoopHandler {
     private let timeline: Timeline
     private let role: MachineInterface.Role
     private let makeSession: (@escaping ControlOutput) -> any ControlSession
+    private let place: ControlPath
     private var listener: Int32
     private var connections: [Int32: ControlConnection] = [:]
 
     /// Listens on `path`, whose folder is made when it is not there.
-    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may enter its folder; `IOError`.
+    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may change its folder; `IOError`.
     public convenience init(
         path: String, role: MachineInterface.Role, loop: EventLoop, timeline: Timeline, handler: @escaping Handler
     ) throws {
@@ -33,8 +34,13 @@ public final class ControlServer: LoopHandler {
         session: @escaping (@escaping ControlOutput) -> any ControlSession
     ) throws {
         (self.path, self.role, self.loop, self.timeline, makeSession) = (path, role, loop, timeline, session)
-        listener = try ControlFolder.listen(path)
-        try loop.register(listener, .readable, self)
+        place = try ControlPath(path)
+        listener = place.descriptor
+        do { try loop.register(listener, .readable, self) } catch {
+            Glibc.close(listener)
+            place.remove()
+            throw error
+        }
     }
 
     public func ready(_ events: ReadyEvents) {
@@ -65,7 +71,7 @@ public final class ControlServer: LoopHandler {
         loop.unregister(listener)
         Glibc.close(listener)
         listener = -1
-        unlink(path)
+        place.remove()
         for connection in Array(connections.values) { connection.close() }
     }
 
@@ -252,7 +258,7 @@ final class ControlConnection: LoopHandler {
 
 extension Simulator {
     /// Opens the control socket, for its owner alone. - Returns: when it listens; it is closed with the simulator.
-    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may enter its folder.
+    /// - Throws: `SimulatorError.network` when the path is too long for a socket or in use, or when others may change its folder.
     public nonisolated func openControl(path: String, loop: EventLoop) async throws {
         try await timeline.call("open control") { try await self.openControlInside(path, loop) }
     }

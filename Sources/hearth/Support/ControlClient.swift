@@ -24,6 +24,9 @@ enum ControlClient {
             throw MachineError(MachineError.unreachableStatus, "no simulator listens on '\(path)': \(error)")
         }
         defer { close(descriptor) }
+        guard try UnixSocket.peerUser(descriptor) == geteuid() else {
+            throw MachineError(MachineError.unreachableStatus, "'\(path)' is another user's socket: what is sent to it would be theirs")
+        }
         var request = request
         request["id"] = 1
         try send(JSONValue(request).text() + "\n", descriptor)
