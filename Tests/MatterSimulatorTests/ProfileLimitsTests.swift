@@ -209,6 +209,8 @@ import Testing
             "GenericSwitch", "OnOff", ["attributes: {OffWaitTime: 5}", "optional: [OffWithEffect]"],
             "5 attributes.OffWaitTime OnOff has no OffWaitTime with these features (none): its conformance is LT",
             "6 optional[0] OnOff has no OffWithEffect with these features (none): its conformance is LT"),
+        Case(
+            "OnOffLight", "OnOff", ["attributes: {FeatureMap: 1}"], "5 attributes FeatureMap cannot be given: it follows"),
         // A mistake makes no second one of what hangs on it.
         Case(
             "OnOffLight", "OnOff", ["features: [Lightning]", "attributes: {OffWaitTime: 5}"],

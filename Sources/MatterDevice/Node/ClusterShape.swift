@@ -109,12 +109,13 @@ public final class ClusterShape: Sendable {
 }
 
 extension AttributeDefinition {
-    /// The value of an attribute for which neither the profile nor the specification gives one: null, or nothing.
+    /// The value of an attribute for which neither the profile nor the specification gives one: null, or as little as may be.
     var zero: TLVValue {
         if isNullable { return .null }
         switch type.base {
         case .boolean: return .boolean(false)
-        case .unsigned, .enumeration, .bitmap: return .unsigned(0)
+        case .unsigned: return .unsigned(UInt64(clamping: constraint.limits(decimals: type.unit?.decimals ?? 0).minimum ?? 0))
+        case .enumeration, .bitmap: return .unsigned(0)
         case .signed: return .signed(0)
         case .single: return .float(0)
         case .double: return .double(0)

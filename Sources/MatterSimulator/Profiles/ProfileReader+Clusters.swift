@@ -102,6 +102,12 @@ extension ProfileReader {
                     "\(definition.name) has no attribute '\(member.key)'\(DataModel.didYouMean(member.key, among: names))")
                 continue
             }
+            guard !DataModel.globalAttributes.contains(where: { $0.id == attribute.id }) else {
+                context.report(
+                    member.keyNode, found.path,
+                    "\(attribute.name) cannot be given: it follows from the features and from what else there is")
+                continue
+            }
             if read.attributes[attribute.id] != nil { context.report(member.keyNode, found.path, "\(attribute.name) stands twice") }
             read.attributes[attribute.id] = (member.node, member.path)
             read.unread.insert(attribute.id)
