@@ -56,4 +56,16 @@ import Testing
         #expect(level.featureCodes(of: 0x203) == ["OO", "LT", "bit 9"])
         #expect(level.feature(named: "lighting")?.bit == 1)
     }
+
+    @Test func featuresThatDoNotGoTogetherAreTold() {
+        func told(_ cluster: ClusterDefinition, _ codes: String...) -> [String] {
+            cluster.featureProblems(of: cluster.features.filter { codes.contains($0.code) }.reduce(0) { $0 | 1 << UInt32($1.bit) })
+        }
+        #expect(told(OnOff.definition, "LT", "DF").isEmpty)
+        #expect(told(OnOff.definition, "LT", "OFFONLY") == ["the feature LT is disallowed beside OFFONLY ([!OFFONLY])"])
+        #expect(told(ColorControl.definition, "HS", "CL") == ["the feature EHUE is missing beside HS, CL (CL, O)"])
+        #expect(told(Switch.definition, "LS", "MS") == ["of the features LS, MS 1 is expected, not 2"])
+        #expect(told(Switch.definition) == ["of the features LS, MS 1 is expected, not 0"])
+        #expect(told(Thermostat.definition).first == "of the features HEAT, COOL at least 1 is expected, not 0")
+    }
 }

@@ -78,13 +78,29 @@ import Testing
                 let configuration = ClusterConfiguration(features: features)
                 guard let cluster = ClusterFactory.make(id, endpoint: 1, node: node, configuration: configuration) else { continue }
                 let said = Cluster.Said(attributes: Self.ofItsOwn(cluster))
-                for problem in cluster.configurationProblems(said) {
+                // Not every feature may stand alone, nor all of them together.
+                for problem in cluster.configurationProblems(said) where problem.subject != .features {
                     problems.insert("\(definition.name) \(definition.featureCodes(of: features)): \(problem.message)")
                 }
             }
             return problems.sorted()
         }
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
+    }
+
+    /// A profile that says no more than what an endpoint is has no mistake, whatever clusters of its device type it names.
+    @Test(arguments: DataModel.deviceTypes.filter { $0.classification != .node }.map(\.name))
+    func aBareDeviceTypeIsAProfile(_ name: String) throws {
+        let type = try #require(DataModel.deviceType(named: name))
+        // Whether a node has a battery nobody can know.
+        let clusters = type.clusters.filter {
+            $0.side == .server && DataModel.cluster(id: $0.id) != nil && $0.conformance.text != "X" && $0.id != PowerSource.id
+        }
+        let lines = clusters.map { "      \($0.name):\n" }.joined()
+        let text = "endpoints:\n  - deviceTypes: [\(name)]\n" + (lines.isEmpty ? "" : "    clusters:\n" + lines)
+        do throws(ProfileErrors) { _ = try ProfileReader.read(Array(text.utf8), file: name) } catch {
+            Issue.record("\(error.description)")
+        }
     }
 
     /// These say what the node is, and begin with nothing where there is none.

@@ -211,6 +211,9 @@ import Testing
             "6 optional[0] OnOff has no OffWithEffect with these features (none): its conformance is LT"),
         Case(
             "OnOffLight", "OnOff", ["attributes: {FeatureMap: 1}"], "5 attributes FeatureMap cannot be given: it follows"),
+        Case(
+            "GenericSwitch", "OnOff", ["features: [LT, OFFONLY]"],
+            "5 features the feature LT is disallowed"),
         // A mistake makes no second one of what hangs on it.
         Case(
             "OnOffLight", "OnOff", ["features: [Lightning]", "attributes: {OffWaitTime: 5}"],

@@ -34,7 +34,7 @@ extension Cluster {
         let dependent = dependentProblems(said.attributes.subtracting(broken), broken)
         problems += dependent
         guard said.knowsFeatures else { return problems }
-        problems += absences(said.attributes)
+        problems += absences(said.attributes) + featureProblems()
         // What the cluster itself has to say it says of values that are right by themselves.
         guard broken.isEmpty, dependent.isEmpty else { return problems }
         let own = ownConfigurationProblems(said.attributes)
@@ -135,6 +135,11 @@ extension Cluster {
         let codes = definition.featureCodes(of: features)
         let have = codes.isEmpty ? "none" : codes.joined(separator: ", ")
         return "\(definition.name) has no \(name) with these features (\(have)): its conformance is \(conformance.text)"
+    }
+
+    /// Features that exclude each other, or of which too few or too many are there.
+    private func featureProblems() -> [ConfigurationProblem] {
+        definition.featureProblems(of: features).map { ConfigurationProblem(.features, $0) }
     }
 
     /// What the cluster would refuse as a write.

@@ -11,6 +11,7 @@ public struct ConfigurationProblem: Sendable, Hashable {
 
     /// What of the configuration is to blame.
     public enum Subject: Sendable, Hashable {
+        case features
         case attribute(AttributeID)
         /// An optional command.
         case command(CommandID)

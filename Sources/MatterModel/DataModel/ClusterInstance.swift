@@ -78,6 +78,38 @@ extension ClusterDefinition {
         return problems
     }
 
+    /// What is wrong with a FeatureMap by itself, whatever elements an instance has: `OFFONLY is disallowed beside LT, DF ([!(LT | DF)])`.
+    public func featureProblems(of map: UInt32) -> [String] {
+        var problems: [String] = []
+        var hasDisallowed = false
+        var choices: [String: (choice: Conformance.Choice, codes: [String], count: Int)] = [:]
+        for feature in features {
+            let isPresent = map >> UInt32(feature.bit) & 1 == 1
+            let outcome = feature.conformance.evaluate(features: map, of: self)
+            let others = featureCodes(of: map & ~(1 << UInt32(feature.bit)))
+            let beside = others.isEmpty ? "by itself" : "beside \(others.joined(separator: ", "))"
+            if outcome == .mandatory, !isPresent {
+                problems.append("the feature \(feature.code) is missing \(beside) (\(feature.conformance.text))")
+            }
+            // Of two that exclude each other it is enough to name one.
+            if outcome == .disallowed, isPresent, !hasDisallowed {
+                hasDisallowed = true
+                problems.append("the feature \(feature.code) is disallowed \(beside) (\(feature.conformance.text))")
+            }
+            if outcome.allowsPresence, let choice = feature.conformance.choice {
+                choices[choice.letter, default: (choice, [], 0)].codes.append(feature.code)
+                if isPresent { choices[choice.letter]?.count += 1 }
+            }
+        }
+        for (_, group) in choices.sorted(by: { $0.key < $1.key }) {
+            let most = group.choice.maximum
+            guard group.count < group.choice.minimum || most.map({ group.count > $0 }) ?? false else { continue }
+            let wanted = most == group.choice.minimum ? "\(group.choice.minimum)" : "at least \(group.choice.minimum)"
+            problems.append("of the features \(group.codes.joined(separator: ", ")) \(wanted) is expected, not \(group.count)")
+        }
+        return problems
+    }
+
     private func contains(_ name: String, in elements: ClusterElements) -> Bool {
         attributes.contains { $0.name == name && elements.attributes.contains($0.id) }
             || commands.contains { $0.name == name && $0.direction == .request && elements.acceptedCommands.contains($0.id) }

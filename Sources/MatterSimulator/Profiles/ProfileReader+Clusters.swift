@@ -8,6 +8,7 @@ struct ReadCluster {
 
     var configuration = ClusterConfiguration()
     var place: Place
+    var features: Place?
     var attributes: [AttributeID: Place] = [:]
     var optionalAttributes: [AttributeID: Place] = [:]
     var optionalCommands: [CommandID: Place] = [:]
@@ -20,6 +21,7 @@ struct ReadCluster {
     /// Where the subject of a problem stands; the cluster itself when that is not known.
     func place(of subject: ConfigurationProblem.Subject) -> Place {
         switch subject {
+        case .features: return features ?? place
         case .attribute(let id): return attributes[id] ?? optionalAttributes[id] ?? place
         case .command(let id): return optionalCommands[id] ?? place
         case .parameter(let steps):
@@ -63,6 +65,7 @@ extension ProfileReader {
         guard let mapping = context.mapping(node, path) else { return read }
         let before = context.errors.count
         if let found = mapping.take("features") {
+            read.features = found
             for item in context.sequence(found.node, found.path) ?? [] {
                 guard let text = context.text(item) else { continue }
                 if let feature = definition.feature(named: text) {
