@@ -83,6 +83,16 @@ import Testing
         automatic(
             "SystemMode: Heat, ControlSequenceOfOperation: CoolingOnly",
             "6 attributes.SystemMode SystemMode Heat is not allowed: the control sequence of operation forbids the mode"),
+        // What is wrong by itself takes nothing from what can be said of the rest, and adds nothing.
+        automatic(
+            "MinSetpointDeadBand: 13C, OccupiedHeatingSetpoint: 3C, OccupiedCoolingSetpoint: 40C",
+            "6 attributes.MinSetpointDeadBand MinSetpointDeadBand does not fit its type",
+            "6 attributes.OccupiedHeatingSetpoint OccupiedHeatingSetpoint 3.00 °C is not allowed: MinHeat",
+            "6 attributes.OccupiedCoolingSetpoint OccupiedCoolingSetpoint 40.00 °C is not allowed: MinCool"),
+        automatic(
+            "MaxHeatSetpointLimit: warm, OccupiedHeatingSetpoint: 35C, UnoccupiedHeatingSetpoint: 20C",
+            "6 attributes.MaxHeatSetpointLimit MaxHeatSetpointLimit",
+            "6 attributes.UnoccupiedHeatingSetpoint Thermostat has no UnoccupiedHeatingSetpoint with these features (HEAT, COOL, AUTO)"),
         // What nobody has said follows the limits.
         heating("MaxHeatSetpointLimit: 18C"),
         heating("MinHeatSetpointLimit: 22C, OccupiedHeatingSetpoint: 22C"),
@@ -124,6 +134,13 @@ import Testing
             "attributes: {MinPINCodeLength: 9}",
             told: [
                 "6 attributes.MinPINCodeLength MinPINCodeLength 9 is not allowed: at most MaxPINCodeLength = 8 is expected"
+            ]),
+        lock(
+            "attributes: {MinPINCodeLength: 9, MaxRFIDCodeLength: long}", "users: [{name: somebody else, pins: ['1'], rfids: ['11']}]",
+            told: [
+                "6 attributes.MinPINCodeLength MinPINCodeLength 9 is not allowed: at most MaxPINCodeLength = 8 is expected",
+                "6 attributes.MaxRFIDCodeLength MaxRFIDCodeLength",
+                "7 users[0].name 'somebody else' has 13 bytes; at most 10 are allowed",
             ]),
         lock(
             "users: [{name: somebody else}]", "readOnly: [Langage]",

@@ -35,10 +35,9 @@ extension Cluster {
         problems += dependent
         guard said.knowsFeatures else { return problems }
         problems += absences(said.attributes) + featureProblems()
-        // What the cluster itself has to say it says of values that are right by themselves.
-        guard broken.isEmpty, dependent.isEmpty else { return problems }
-        let own = ownConfigurationProblems(said.attributes)
-        return problems + (own.isEmpty ? refusals(said.attributes) : own)
+        for case .attribute(let id) in dependent.map(\.subject) { broken.insert(id) }
+        let own = ownConfigurationProblems(said.attributes.subtracting(broken)).filter { $0.limits.isDisjoint(with: broken) }
+        return problems + (own.isEmpty && broken.isEmpty ? refusals(said.attributes) : own)
     }
 
     /// The first value of an attribute, before the cluster has done anything with it.

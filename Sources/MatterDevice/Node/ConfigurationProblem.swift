@@ -23,5 +23,10 @@ public struct ConfigurationProblem: Sendable, Hashable {
     /// What is wrong and what was expected.
     public var message: String
 
-    public init(_ subject: Subject, _ message: String) { (self.subject, self.message) = (subject, message) }
+    /// The attributes whose values are the limits: where one of them is wrong itself, nothing can be said.
+    public var limits: Set<AttributeID>
+
+    public init(_ subject: Subject, _ message: String, limits: Set<AttributeID> = []) {
+        (self.subject, self.message, self.limits) = (subject, message, limits)
+    }
 }

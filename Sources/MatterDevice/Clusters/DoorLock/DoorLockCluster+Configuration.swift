@@ -12,20 +12,24 @@ extension DoorLockCluster {
 
     func userProblems(_ given: Set<AttributeID>) -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
-        func tell(_ place: [ConfigurationProblem.Step], _ message: String) {
-            problems.append(ConfigurationProblem(.parameter(place), message))
+        func tell(_ place: [ConfigurationProblem.Step], _ message: String, _ limits: Set<AttributeID> = []) {
+            problems.append(ConfigurationProblem(.parameter(place), message, limits: limits))
         }
         for (low, high) in [(Ids.minPINCodeLength, Ids.maxPINCodeLength), (Ids.minRFIDCodeLength, Ids.maxRFIDCodeLength)]
         where has(low) && has(high) && limit(low) > limit(high) {
             guard let culprit = [low, high].first(where: given.contains) else { continue }
             let expected = culprit == low ? "at most \(bound(high))" : "at least \(bound(low))"
-            return [ConfigurationProblem(.attribute(culprit), "\(text(of: culprit)) is not allowed: \(expected) is expected")]
+            problems.append(
+                ConfigurationProblem(
+                    .attribute(culprit), "\(text(of: culprit)) is not allowed: \(expected) is expected", limits: [low, high]))
         }
         var known: [Code] = []
         for (place, entry) in (configuration.parameters["users"]?.array ?? []).enumerated() {
             let user: [ConfigurationProblem.Step] = [.member("users"), .entry(place)]
             if hasUsers, place >= limit(Ids.numberOfTotalUsersSupported) {
-                tell(user, "the lock takes no more users: at most \(bound(Ids.numberOfTotalUsersSupported)) are expected")
+                tell(
+                    user, "the lock takes no more users: at most \(bound(Ids.numberOfTotalUsersSupported)) are expected",
+                    [Ids.numberOfTotalUsersSupported])
                 break
             }
             if let name = entry[0]?.text, name.utf8.count > 10 {
@@ -33,13 +37,14 @@ extension DoorLockCluster {
             }
             let codes = codes(entry, user)
             for code in codes {
-                if let message = fault(code, known) { tell(code.place, message) }
+                if let fault = fault(code, known) { tell(code.place, fault.message, fault.limits) }
                 known.append(code)
             }
             let most = limit(Ids.numberOfCredentialsSupportedPerUser)
             if hasUsers, has(Ids.numberOfCredentialsSupportedPerUser), codes.count > most {
                 tell(
-                    user, "the user has \(codes.count) credentials: at most \(bound(Ids.numberOfCredentialsSupportedPerUser)) are expected")
+                    user, "the user has \(codes.count) credentials: at most \(bound(Ids.numberOfCredentialsSupportedPerUser)) are expected",
+                    [Ids.numberOfCredentialsSupportedPerUser])
             }
         }
         return problems + readOnlyProblems()
@@ -56,26 +61,27 @@ extension DoorLockCluster {
     }
 
     /// Codes themselves are not told: messages end up in logs.
-    private func fault(_ code: Code, _ known: [Code]) -> String? {
+    private func fault(_ code: Code, _ known: [Code]) -> (message: String, limits: Set<AttributeID>)? {
         let isPIN = code.type == .pin
         let kind = isPIN ? "PIN" : "RFID"
         let feature: Spec.Feature = isPIN ? .pinCredential : .rfidCredential
         guard hasFeature(feature.rawValue) else {
-            return "the lock takes no \(kind)s: the feature \(isPIN ? "PINCredential" : "RFIDCredential") is expected"
+            return ("the lock takes no \(kind)s: the feature \(isPIN ? "PINCredential" : "RFIDCredential") is expected", [])
         }
         let (least, most) =
             isPIN ? (Ids.minPINCodeLength, Ids.maxPINCodeLength) : (Ids.minRFIDCodeLength, Ids.maxRFIDCodeLength)
-        if !isValidLength(code.data, of: code.type) {
-            return "the \(kind) has \(code.data.count) \(isPIN ? "characters" : "bytes"): \(bound(least)) to \(bound(most)) are "
-                + "expected"
+        // Of lengths that are out of order themselves the profile hears already.
+        if limit(least) <= limit(most), !isValidLength(code.data, of: code.type) {
+            let found = "the \(kind) has \(code.data.count) \(isPIN ? "characters" : "bytes")"
+            return ("\(found): \(bound(least)) to \(bound(most)) are expected", [least, most])
         }
         let alike = known.filter { $0.type == code.type }
         if let twin = alike.first(where: { $0.data == code.data }) {
-            return "the \(kind) is that of \(Self.text(twin.place)) already: each code belongs to one user"
+            return ("the \(kind) is that of \(Self.text(twin.place)) already: each code belongs to one user", [])
         }
         let number = isPIN ? Ids.numberOfPINUsersSupported : Ids.numberOfRFIDUsersSupported
-        if alike.count >= limit(number) { return "the lock takes no more \(kind)s: at most \(bound(number)) are expected" }
-        return nil
+        guard alike.count >= limit(number) else { return nil }
+        return ("the lock takes no more \(kind)s: at most \(bound(number)) are expected", [number])
     }
 
     /// `MinPINCodeLength = 4`.

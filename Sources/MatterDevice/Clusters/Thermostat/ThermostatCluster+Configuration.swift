@@ -46,8 +46,8 @@ extension ThermostatCluster {
         ValueText("", TypeReference("temperature", .signed(bytes: 2)), in: Spec.id).format(.signed(Int64(hundredths)))
     }
 
-    private func problem(_ attribute: AttributeID, _ expected: String) -> ConfigurationProblem {
-        ConfigurationProblem(.attribute(attribute), "\(text(of: attribute)) is not allowed: \(expected) is expected")
+    private func problem(_ attribute: AttributeID, _ expected: String, _ limits: Set<AttributeID>) -> ConfigurationProblem {
+        ConfigurationProblem(.attribute(attribute), "\(text(of: attribute)) is not allowed: \(expected) is expected", limits: limits)
     }
 
     /// AbsMin ≤ Min ≤ Max ≤ AbsMax. Of two that are out of order one is told, the wider limit only when it alone was given.
@@ -62,7 +62,7 @@ extension ThermostatCluster {
             guard let least = number(low), let most = number(high), least > most else { continue }
             guard let culprit = [first, first == low ? high : low].first(where: given.contains) else { continue }
             // What follows from it would be told as well.
-            return [problem(culprit, culprit == low ? "at most \(bound(high))" : "at least \(bound(low))")]
+            return [problem(culprit, culprit == low ? "at most \(bound(high))" : "at least \(bound(low))", [low, high])]
         }
         return []
     }
@@ -73,8 +73,9 @@ extension ThermostatCluster {
         let (heating, cooling) = (Limits(heating: true), Limits(heating: false))
         for (heat, cool) in [(heating.minimum, cooling.minimum), (heating.maximum, cooling.maximum)] {
             guard let low = number(heat), let high = number(cool), low + deadBand > high else { continue }
-            if given.contains(heat) { return [problem(heat, "at most \(degrees(high - deadBand)), \(apart(deadBand, cool))")] }
-            if given.contains(cool) { return [problem(cool, "at least \(degrees(low + deadBand)), \(apart(deadBand, heat))")] }
+            let limits: Set<AttributeID> = [Attributes.minSetpointDeadBand, heat, cool]
+            if given.contains(heat) { return [problem(heat, "at most \(degrees(high - deadBand)), \(apart(deadBand, cool))", limits)] }
+            if given.contains(cool) { return [problem(cool, "at least \(degrees(low + deadBand)), \(apart(deadBand, heat))", limits)] }
         }
         return []
     }
@@ -88,7 +89,7 @@ extension ThermostatCluster {
         guard given.contains(setpoint), let value = number(setpoint), let low = number(limits.minimum), let high = number(limits.maximum),
             value < low || value > high
         else { return nil }
-        return problem(setpoint, "\(bound(limits.minimum)) to \(bound(limits.maximum))")
+        return problem(setpoint, "\(bound(limits.minimum)) to \(bound(limits.maximum))", [limits.minimum, limits.maximum])
     }
 
     /// A setpoint that was not given moves out of the way of the other one.
@@ -98,7 +99,7 @@ extension ThermostatCluster {
         guard let deadBand, given.isSuperset(of: [heating, cooling]), let low = number(heating), let high = number(cooling),
             low + deadBand > high
         else { return [] }
-        return [problem(heating, "at most \(degrees(high - deadBand)), \(apart(deadBand, cooling))")]
+        return [problem(heating, "at most \(degrees(high - deadBand)), \(apart(deadBand, cooling))", [Attributes.minSetpointDeadBand])]
     }
 
     private func presetProblems(_ given: Set<AttributeID>) -> [ConfigurationProblem] {
