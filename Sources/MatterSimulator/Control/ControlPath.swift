@@ -58,7 +58,8 @@ struct ControlPath {
         // In one like /tmp only the owner of a name can take it away.
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
-            throw SimulatorError(.network, "others may change its folder '\(folder)' (mode \(mode)): name another, or close it with 'chmod 700'")
+            throw SimulatorError(
+                .network, "others may change its folder '\(folder)' (mode \(mode)): name another, or close it with 'chmod 700'")
         }
         return status.st_uid == geteuid() && status.st_mode & 0o077 == 0
     }
