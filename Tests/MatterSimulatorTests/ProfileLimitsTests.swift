@@ -86,7 +86,7 @@ import Testing
         // What is wrong by itself takes nothing from what can be said of the rest, and adds nothing.
         automatic(
             "MinSetpointDeadBand: 13C, OccupiedHeatingSetpoint: 3C, OccupiedCoolingSetpoint: 40C",
-            "6 attributes.MinSetpointDeadBand MinSetpointDeadBand does not fit its type",
+            "6 attributes.MinSetpointDeadBand MinSetpointDeadBand 13.0 °C does not fit its type: -12.8 °C to 12.7 °C is expected",
             "6 attributes.OccupiedHeatingSetpoint OccupiedHeatingSetpoint 3.00 °C is not allowed: MinHeat",
             "6 attributes.OccupiedCoolingSetpoint OccupiedCoolingSetpoint 40.00 °C is not allowed: MinCool"),
         automatic(

@@ -119,11 +119,28 @@ extension ProfileReader {
                     member.node, member.path, attribute.type, name: attribute.name, isNullable: attribute.isNullable, in: definition.id)
             else { continue }
             do throws(Status) { try checker.check(value, of: attribute) } catch {
-                context.report(member.node, member.path, error.reason ?? "\(error)")
+                context.report(
+                    member.node, member.path, misfit(value, attribute, in: definition.id) ?? error.reason ?? "\(error)")
                 continue
             }
             read.unread.remove(attribute.id)
             read.configuration.attributes[attribute.id] = value
+        }
+    }
+
+    /// What is wrong with a number that is not one of its type; nil for other values.
+    private static func misfit(_ value: TLVValue, _ attribute: AttributeDefinition, in cluster: ClusterID) -> String? {
+        guard let range = attribute.type.integerRange(isNullable: attribute.isNullable) else { return nil }
+        let text = ValueText(attribute, in: cluster)
+        switch value {
+        case .signed:
+            let highest = Int64(clamping: range.maximum)
+            return "\(attribute.name) \(text.format(value)) does not fit its type: \(text.format(.signed(range.minimum))) to "
+                + "\(text.format(.signed(highest))) is expected"
+        case .unsigned:
+            return
+                "\(attribute.name) \(text.format(value)) does not fit its type: at most \(text.format(.unsigned(range.maximum))) is expected"
+        default: return nil
         }
     }
 
