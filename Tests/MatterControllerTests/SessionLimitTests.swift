@@ -23,7 +23,10 @@ import Testing
         _ mode: Timeline.Mode, _ limits: SessionLimits, lamps: [String] = ["lamp"], memory: Bool = true,
         _ body: @escaping @Sendable (Simulator, Controller, _ open: @escaping Opening) async throws -> Void
     ) async throws {
-        let runtime = try Runtime(mode: mode, seed: 1)
+        // A machine may be busy with other things for long: what counts here is the order of events.
+        var patience = Timeline.Limits()
+        patience.hold = .seconds(60)
+        let runtime = try Runtime(mode: mode, seed: 1, limits: patience)
         let timeline = runtime.timeline
         let transport = TLSTransport(runtime)
         let shared = SharedDiscovery(timeline: timeline) { Discovery.memory(MemoryRegistry(timeline: timeline)) }
