@@ -142,6 +142,50 @@ import Testing
         }
     }
 
+    /// A keep-alive brings no value and loses none.
+    @Test func keepAlivesAreNotMissed() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            try await home.pair("lamp")
+            let heard = Locked<[String]>([])
+            let request = SubscribeRequest(
+                ReadSelection(attributes: [AttributePathPattern(Self.onOff)]), minimumInterval: 0, maximumInterval: 60)
+            _ = try await home.controller.subscribe("lamp", request) { update in
+                if case .report(let attributes, _) = update, attributes.isEmpty { return }
+                heard.withLock { $0.append("\(update)") }
+            }
+            try await home.device("lamp").fault("missed-last-report", ["count": 1])
+            try await home.invoke("lamp", OnOff.On())
+            heard.withLock { $0 = [] }
+            try await home.advance(by: .seconds(600))
+            // Nothing was lost but the one value: the subscription did not have to be made again.
+            #expect(heard.withLock { $0 } == [])
+            #expect(try await home.read("lamp", Self.onOff) == .boolean(true))
+        }
+    }
+
+    /// A report of an event alone has nothing that the fault is about.
+    @Test func anEventIsReportedBesideAMissedReport() async throws {
+        let sensor = DeviceProfile(name: "sensor", endpoints: [.init(1, deviceTypes: [0x0015])])
+        try await VirtualHome.run(sensor) { home in
+            try await home.pair("sensor")
+            let heard = Locked<[EventID]>([])
+            let request = SubscribeRequest(
+                ReadSelection(events: [EventPathPattern(1, BooleanState.id, BooleanState.Events.stateChange, isUrgent: true)]),
+                minimumInterval: 0, maximumInterval: 600)
+            _ = try await home.controller.subscribe("sensor", request) { update in
+                guard case .report(_, let events) = update else { return }
+                for report in events { if case .event = report.outcome, let event = report.path.event { heard.withLock { $0.append(event) } } }
+            }
+            try await home.device("sensor").fault("missed-last-report", ["cluster": "OnOff"])
+            let state = try await home.device("sensor").value(BooleanState.id, BooleanState.Attributes.stateValue)
+            heard.withLock { $0 = [] }
+            try await home.simulator.set(
+                "sensor", AttributePath(1, BooleanState.id, BooleanState.Attributes.stateValue), .boolean(state == .boolean(false)))
+            try await home.advance(by: .seconds(2))
+            #expect(heard.withLock { $0 } == [BooleanState.Events.stateChange])
+        }
+    }
+
     @Test func aLockJamsAndIsFreedWithTheFault() async throws {
         let lock = DeviceProfile(name: "lock", endpoints: [.init(1, deviceTypes: [0x000A])])
         try await VirtualHome.run(lock) { home in

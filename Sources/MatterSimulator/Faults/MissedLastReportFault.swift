@@ -52,7 +52,8 @@ final class MissedLastReportFault: Fault {
     }
 
     override func beforeReport(_ subscription: SubscriptionID, _ paths: inout [AttributePath]) -> Bool {
-        guard let target else { return true }
+        // A keep-alive, or a report of events alone, has none; and other subscriptions have others.
+        guard let target, paths.contains(where: { pattern.matches($0) }) else { return true }
         var left: [AttributePath] = []
         for path in paths {
             guard pattern.matches(path) else {
