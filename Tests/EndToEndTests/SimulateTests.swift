@@ -110,4 +110,24 @@ import Testing
         #expect(try first.finish().code == 0)
         #expect(access(control, F_OK) != 0, "the socket must be gone")
     }
+
+    /// As its help says: nobody has to move the clock of such a lab for an answer that waits for it.
+    @Test func theLabsAutomaticClockGoesOnForWhoWaits() throws {
+        let scratch = Scratch()
+        let control = scratch.folder + "/run/control"
+        let lab = try Program(["lab", "dimmable-light", "--pair", "--clock", "automatic", "--json", "--control", control])
+        let qr = try #require(try lab.json()["devices"]?[0]?["qr"]?.string)
+        let socket = try ControlSocket(control)
+        #expect(try socket.ask(["do": "fault", "device": "dimmable-light", "kind": "slow-answer", "delayMs": 3000, "count": 1])["ok"] == true)
+        let before = try #require(try socket.ask(["do": "clock"])["nowMs"]?.integer)
+        let answer = try socket.ask([
+            "id": 1, "do": "invoke", "device": "dimmable-light", "endpoint": 1, "cluster": "OnOff", "command": "On",
+        ])
+        #expect(answer["ok"] == true, "\(answer)")
+        #expect(try #require(try ControlSocket(control).ask(["do": "clock"])["nowMs"]?.integer) - before == 3000)
+        // It is paired already and does not answer to its code any more.
+        #expect(try socket.ask(["do": "pair", "code": .string(qr), "name": "again"])["error"]?["status"] == "PAIRING_FAILED")
+        lab.signal(SIGTERM)
+        #expect(try lab.finish().code == 0)
+    }
 }

@@ -92,40 +92,88 @@ import Testing
         }
     }
 
-    /// Over the socket: answers come as they are ready, and all have come when the connection ends.
-    @Test func theSocketAnswersWhatTheClockLetsGo() async throws {
+    /// What the control socket of a lab answers to these requests, by the time that it has answered all; nothing when one is not answered
+    /// within 20 s of real time.
+    private func talk(
+        _ options: Lab.Options = Lab.Options(), _ requests: (Lab) async throws -> [String]
+    ) async throws -> [JSONValue] {
         var template = Array("/tmp/hearth-lab-XXXXXX".utf8CString)
         let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
         defer { rmdir(folder) }
-        let lab = try await Lab.open()
-        _ = try await lab.simulator.add(Self.light)
-        try await lab.controller.pair(lab.simulator.allDevices()[0].qrCode, name: "lamp")
-        try await lab.openControl(path: folder + "/control")
-        let descriptor = try UnixSocket.connect(path: folder + "/control")
-        let requests = [
-            #"{"id": 1, "do": "fault", "device": "lamp", "kind": "slow-answer", "delayMs": 2000}"#,
-            #"{"id": 2, "do": "invoke", "device": "lamp", "endpoint": 1, "cluster": "OnOff", "command": "On"}"#,
-            #"{"id": 3, "do": "faults"}"#, #"{"id": 4, "do": "clock", "advanceMs": 5000}"#,
-        ]
-        let text = Array((requests.joined(separator: "\n") + "\n").utf8)
-        #expect(write(descriptor, text, text.count) == text.count)
-        shutdown(descriptor, Int32(SHUT_WR))
+        let lab = try await Lab.open(options)
         var output: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while true {
-            // Not for ever when an answer never comes.
-            if poll(&wanted, 1, 20_000) == 0 { break }
-            let count = read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EAGAIN || errno == EINTR { continue }
-            guard count > 0 else { break }
-            output += chunk[..<count]
+        do {
+            _ = try await lab.simulator.add(Self.light)
+            let requests = try await requests(lab)
+            try await lab.openControl(path: folder + "/control")
+            let descriptor = try UnixSocket.connect(path: folder + "/control")
+            defer { close(descriptor) }
+            let text = Array((requests.joined(separator: "\n") + "\n").utf8)
+            #expect(write(descriptor, text, text.count) == text.count)
+            shutdown(descriptor, Int32(SHUT_WR))
+            var chunk = [UInt8](repeating: 0, count: 4096)
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            while true {
+                // Not for ever when an answer never comes.
+                if poll(&wanted, 1, 20_000) == 0 {
+                    Issue.record("no answer")
+                    break
+                }
+                let count = read(descriptor, &chunk, chunk.count)
+                if count < 0, errno == EAGAIN || errno == EINTR { continue }
+                guard count > 0 else { break }
+                output += chunk[..<count]
+            }
+        } catch {
+            await lab.close()
+            throw error
         }
-        close(descriptor)
         await lab.close()
         let lines = try output.split(separator: 0x0A).map { try JSONValue(parsing: Array($0)) }
         #expect(lines.first?["role"] == "lab")
-        #expect(lines.dropFirst().compactMap { $0["id"]?.integer } == [1, 3, 2, 4])
-        #expect(lines.dropFirst().allSatisfy { $0["ok"] == true })
+        return Array(lines.dropFirst())
+    }
+
+    /// Over the socket: answers come as they are ready, and all have come when the connection ends.
+    @Test func theSocketAnswersWhatTheClockLetsGo() async throws {
+        let lines = try await talk { lab in
+            try await lab.controller.pair(lab.simulator.allDevices()[0].qrCode, name: "lamp")
+            return [
+                #"{"id": 1, "do": "fault", "device": "lamp", "kind": "slow-answer", "delayMs": 2000}"#,
+                #"{"id": 2, "do": "invoke", "device": "lamp", "endpoint": 1, "cluster": "OnOff", "command": "On"}"#,
+                #"{"id": 3, "do": "faults"}"#, #"{"id": 4, "do": "clock", "advanceMs": 5000}"#,
+            ]
+        }
+        #expect(lines.compactMap { $0["id"]?.integer } == [1, 3, 2, 4])
+        #expect(lines.allSatisfy { $0["ok"] == true })
+    }
+
+    /// Nobody has to move a clock that goes on whenever an answer waits for it.
+    @Test func anAutomaticClockGoesOnForWhoWaits() async throws {
+        var options = Lab.Options()
+        options.mode = .automatic
+        let lines = try await talk(options) { lab in
+            try await lab.controller.pair(lab.simulator.allDevices()[0].qrCode, name: "lamp")
+            return [
+                #"{"id": 1, "do": "fault", "device": "lamp", "kind": "slow-answer", "delayMs": 3000}"#, #"{"id": 2, "do": "clock"}"#,
+                #"{"id": 3, "do": "invoke", "device": "lamp", "endpoint": 1, "cluster": "OnOff", "command": "On"}"#,
+            ]
+        }
+        #expect(lines.compactMap { $0["id"]?.integer } == [1, 2, 3])
+        #expect(lines.allSatisfy { $0["ok"] == true }, "\(lines)")
+    }
+
+    @Test(arguments: ["connection", "parameters", "share", "confirmation"])
+    func anAutomaticClockLetsAPairingFail(_ step: String) async throws {
+        var options = Lab.Options()
+        options.mode = .automatic
+        let lines = try await talk(options) { lab in
+            [
+                #"{"id": 1, "do": "fault", "device": "lamp", "kind": "pairing", "step": "\#(step)"}"#,
+                #"{"id": 2, "do": "pair", "code": "\#(try await lab.simulator.allDevices()[0].qrCode)"}"#,
+            ]
+        }
+        #expect(lines.compactMap { $0["id"]?.integer } == [1, 2])
+        #expect(lines.last?["error"]?["status"] == "PAIRING_FAILED", "\(lines)")
     }
 }

@@ -90,9 +90,14 @@ public actor MachineSession {
         }
     }
 
+    /// Model time that a request may take where time jumps to what it waits for, so that one that never ends does not keep time running.
+    private static let requestLimit: Duration = .seconds(3600)
+
     private func start(_ key: String?, _ job: @escaping @Sendable () async -> Void) {
+        let timeline = timeline
         timeline.spawn("request") { [self] in
-            await job()
+            // Whoever waits for the answer is outside: time that jumps on for such calls does so for this one.
+            try? await timeline.serve("request", deadline: Self.requestLimit) { await job() }
             await ended(key)
         }
     }
