@@ -108,4 +108,35 @@ import Testing
             #expect(try Self.energy(bench) == 60_000)
         }
     }
+
+    /// Power starts before Energy, as its identifier is lower, and tells of what the plug takes before the meter is there.
+    @Test func theMeterGoesOnBesideThePower() async throws {
+        try await Bench.run { bench in
+            func plug(_ node: DeviceNode) throws {
+                let power = ClusterConfiguration(parameters: ["power": .double(60), "standbyPower": .double(0)])
+                let energy = ClusterConfiguration(features: Energy.Feature([.importedEnergy, .cumulativeEnergy]).rawValue)
+                let made = [(OnOff.id, ClusterConfiguration()), (Power.id, power), (Energy.id, energy)]
+                let clusters = try made.map { id, configuration in
+                    try #require(ClusterFactory.make(id, endpoint: 1, node: node, configuration: configuration))
+                }
+                node.add(EndpointServer(id: 1, deviceTypes: [], clusters: clusters))
+            }
+            try plug(bench.node)
+            bench.node.start()
+            try bench.invoke(OnOff.On())
+            try await bench.advance(.seconds(3600))
+            #expect(try Self.energy(bench) == 60_000)
+            try bench.restart(plug)
+            #expect(try Self.energy(bench) == 60_000)
+            try bench.invoke(OnOff.On())
+            // In the midst of a period.
+            try await bench.advance(.seconds(1000))
+            try bench.restart(plug)
+            #expect(try Self.energy(bench) == 76_666)
+            // The same node stopped and started, as when the power fails for a moment.
+            bench.node.stop()
+            bench.node.start()
+            #expect(try Self.energy(bench) == 76_666)
+        }
+    }
 }

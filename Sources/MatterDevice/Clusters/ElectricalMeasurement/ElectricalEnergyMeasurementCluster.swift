@@ -26,6 +26,8 @@ public final class ElectricalEnergyMeasurementCluster: Cluster {
     private var since: ModelInstant
     private var power: Int64 = 0
     private var timer: Token?
+    /// The kept meter is there. A sibling that starts first tells of its power before that.
+    private var isMetering = false
     /// The last measurement: when, and what the meter showed.
     private var measured: (at: ModelInstant, wall: UInt32, meter: Meter)
 
@@ -52,7 +54,7 @@ public final class ElectricalEnergyMeasurementCluster: Cluster {
     public override func start() {
         let now = node.environment.now
         total = keptMeter
-        (since, timer, measured) = (now, nil, (now, epochSeconds, total))
+        (since, timer, measured, isMetering) = (now, nil, (now, epochSeconds, total), true)
         let sibling = node.cluster(ElectricalPowerMeasurementCluster.self, at: endpoint)
         power = sibling?.milliwatts ?? load.present(node)
         show(total, event: false)
@@ -65,11 +67,15 @@ public final class ElectricalEnergyMeasurementCluster: Cluster {
         }
     }
 
-    public override func stop() { keepMeter() }
+    public override func stop() {
+        keepMeter()
+        isMetering = false
+    }
 
     /// The power is another from now on, in mW.
     func powerChanged(to power: Int64) {
-        guard node.isRunning, power != self.power else { return }
+        // Before its own start this cluster knows no meter yet; at the start it asks for the power itself.
+        guard isMetering, power != self.power else { return }
         measure()
         self.power = power
         wait()
