@@ -19,6 +19,8 @@ public final class Terminal: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var isBroken = false
+        /// The reader of standard error was given up.
+        var errorsAreBroken = false
         /// Why standard output takes no more, unless its reader has just gone.
         var failure: Int32?
         /// What a captured terminal was given.
@@ -31,6 +33,7 @@ public final class Terminal: Sendable {
     private let output: Int32?
     private let errors: Int32?
     private let fixedWidth: Int?
+    private let stop: OutputStop
 
     /// True when standard output is a terminal.
     public let isInteractive: Bool
@@ -39,8 +42,11 @@ public final class Terminal: Sendable {
     private let hasStyles: Bool
     private let errorsHaveStyles: Bool
 
-    private init(output: Int32?, errors: Int32?, width: Int?, interactive: (Bool, Bool), styles: Bool) {
+    private init(
+        output: Int32?, errors: Int32?, width: Int?, interactive: (Bool, Bool), styles: Bool, stop: OutputStop = .shared
+    ) {
         self.output = output
+        self.stop = stop
         self.errors = errors
         fixedWidth = width
         (isInteractive, errorsAreInteractive) = interactive
@@ -64,8 +70,8 @@ public final class Terminal: Sendable {
     }
 
     /// One that writes to these descriptors, which stay the caller's.
-    static func writing(output: Int32, errors: Int32) -> Terminal {
-        Terminal(output: output, errors: errors, width: 80, interactive: (false, false), styles: false)
+    static func writing(output: Int32, errors: Int32, stop: OutputStop = .shared) -> Terminal {
+        Terminal(output: output, errors: errors, width: 80, interactive: (false, false), styles: false, stop: stop)
     }
 
     /// What a captured terminal was given so far.
@@ -154,9 +160,9 @@ extension Terminal {
             state.captured.output += state.pending
             return
         }
-        if let code = Terminal.writeAll(state.pending, to: output) {
+        if let code = writeAll(state.pending, to: output) {
             state.isBroken = true
-            if code != EPIPE { state.failure = code }
+            if code != EPIPE, code != ECANCELED { state.failure = code }
         }
     }
 
@@ -165,26 +171,13 @@ extension Terminal {
             state.captured.errors += Array(text.utf8)
             return
         }
-        _ = Terminal.writeAll(Array(text.utf8), to: errors)
+        if state.errorsAreBroken { return }
+        if writeAll(Array(text.utf8), to: errors) == ECANCELED { state.errorsAreBroken = true }
     }
 
-    /// The `errno` when it fails: EPIPE when nobody reads. The process must ignore SIGPIPE, which `Program.run` sees to.
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
-        bytes.withUnsafeBytes { buffer in
-            var sent = 0
-            while sent < buffer.count {
-                let count = Glibc.write(descriptor, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
-                if count >= 0 {
-                    sent += count
-                } else if errno == EAGAIN {
-                    // Somebody made the descriptor non-blocking: it is shared with the shell.
-                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&wait, 1, -1)
-                } else if errno != EINTR {
-                    return errno
-                }
-            }
-            return nil
-        }
+    /// The `errno` when it fails: EPIPE when nobody reads, ECANCELED when the program is to stop and the reader takes nothing. The process
+    /// must ignore SIGPIPE, which `Program.run` sees to.
+    private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+        bytes.withUnsafeBytes { stop.write($0, to: descriptor) }
     }
 }

@@ -41,6 +41,8 @@ private func serve(_ arguments: ParsedArguments, _ terminal: Terminal, _ stop: S
             case .text(let bytes): await session.receive(bytes)
             case .tooLong: await session.refuse("a line has at most \(LineReader.limit) bytes")
             }
+            // Who does not read the answers is asked no more questions.
+            writer.awaitRoom()
         }
         if stop.code == nil { await session.finish() }
         writer.finish()

@@ -1,4 +1,4 @@
-import Glibc
+import CommandLineKit
 import HearthTime
 import MatterController
 import MatterModel
@@ -8,10 +8,14 @@ import MatterModel
 final class LineWriter: Sendable {
     /// Lines of reports that wait, at most.
     static let unaskedLimit = 1000
+    /// Bytes that wait for the reader, at most, before no more requests are taken.
+    static let outputLimit = 1 << 20
 
     private struct State {
         var lines: [(text: String, isUnasked: Bool)] = []
         var unasked = 0
+        /// Bytes that wait or are being written.
+        var unread = 0
         var dropped = 0
         var isEnding = false
         var isBroken = false
@@ -19,7 +23,9 @@ final class LineWriter: Sendable {
         /// What was dropped is told in its place.
         mutating func tellDropped() {
             guard dropped > 0 else { return }
-            lines.append(("{\"dropped\":\(dropped)}\n", false))
+            let text = "{\"dropped\":\(dropped)}\n"
+            lines.append((text, false))
+            unread += text.utf8.count
             dropped = 0
         }
     }
@@ -53,10 +59,14 @@ final class LineWriter: Sendable {
             state.tellDropped()
             if isUnasked { state.unasked += 1 }
             state.lines.append((text, isUnasked))
+            state.unread += text.utf8.count
         }
     }
 
-    /// Returns when everything is written, or cannot be.
+    /// Returns when the reader has read so much that there is room for more answers, or reads no more. For a thread that may block.
+    func awaitRoom() { state.wait { $0.unread < Self.outputLimit || $0.isBroken ? true : nil } }
+
+    /// Returns when everything is written, or cannot be: after a signal a reader that takes nothing is given up after a second.
     func finish() {
         state.withLock { state in
             state.tellDropped()
@@ -80,32 +90,21 @@ final class LineWriter: Sendable {
                 return batch.map(\.text)
             }
             if batch.isEmpty { return }
-            guard write(batch.joined()) else {
+            let text = batch.joined()
+            guard write(text) else {
                 state.withLock { state in
                     state.isBroken = true
                     state.lines = []
                 }
                 return onBroken()
             }
+            state.withLock { $0.unread -= text.utf8.count }
         }
     }
 
+    /// False when nobody reads any more, or when it has to end and the reader takes nothing.
     private func write(_ text: String) -> Bool {
         var text = text
-        return text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-                if count > 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                } else if errno == EAGAIN {
-                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&wait, 1, -1)
-                } else if errno != EINTR {
-                    return false
-                }
-            }
-            return true
-        }
+        return text.withUTF8 { OutputStop.shared.write(UnsafeRawBufferPointer($0), to: descriptor) == nil }
     }
 }

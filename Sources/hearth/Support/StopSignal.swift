@@ -70,10 +70,19 @@ enum InterruptWatch {
     static func start() -> Interrupts {
         Interrupts { number in
             guard let listener = listeners.withLock({ $0.last }) else { _exit(128 + number) }
+            // Who does not read what the command says must not hold it.
+            OutputStop.shared.raise()
             listener.give(number == SIGTERM ? .terminated : .interrupted)
         }
     }
 
     static func push(_ listener: StopSignal) { listeners.withLock { $0.append(listener) } }
-    static func pop() { listeners.withLock { _ = $0.popLast() } }
+    static func pop() {
+        let isNested = listeners.withLock { listeners in
+            _ = listeners.popLast()
+            return !listeners.isEmpty
+        }
+        // The shell goes on; at the end of the process what is left to say must not be held either.
+        if isNested { OutputStop.shared.clear() }
+    }
 }

@@ -159,18 +159,35 @@ final class Program {
 
     func signal(_ number: Int32) { kill(pid, number) }
 
+    /// Lets the pipe of its standard output hold a page only. Call it before anything else.
+    func narrowOutput() { output.narrow() }
+
+    /// Something lies in the pipe of its standard output, which takes nothing more then when it has been narrowed.
+    var outputIsFull: Bool { output.waiting > 0 }
+
+    /// Its exit code when it ends although nobody reads its standard output; negative the signal that ended it.
+    func finishUnread() throws -> Int32 {
+        // Its end of this pipe is closed when it has ended.
+        _ = try errors.rest(Self.patience)
+        return try ended()
+    }
+
     /// Its exit code when it ends, negative the signal that ended it, with all it had to say.
     func finish() throws -> Result {
         closeInput()
         let text = try output.rest(Self.patience)
         let errorText = try errors.rest(Self.patience)
+        return Result(code: try ended(), output: text, errors: errorText)
+    }
+
+    private func ended() throws -> Int32 {
         var value: Int32 = 0
         while waitpid(pid, &value, 0) < 0 {
             if errno != EINTR { throw Failed(description: "the program cannot be waited for") }
         }
         status = value
         let signal = value & 0x7F
-        return Result(code: signal == 0 ? (value >> 8) & 0xFF : -signal, output: text, errors: errorText)
+        return signal == 0 ? (value >> 8) & 0xFF : -signal
     }
 
     struct Result: Sendable, Equatable {
@@ -198,6 +215,16 @@ final class Program {
 struct LineStream {
     private var descriptor: Int32
     private var buffer: [UInt8] = []
+
+    /// F_SETPIPE_SZ of fcntl(2): a page.
+    func narrow() { _ = fcntl(descriptor, 1031, 4096) }
+
+    /// Bytes that lie in the pipe.
+    var waiting: Int {
+        var count: Int32 = 0
+        _ = ioctl(descriptor, UInt(FIONREAD), &count)
+        return Int(count)
+    }
     private var hasEnded = false
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
