@@ -89,6 +89,41 @@ import Testing
         }
     }
 
+    /// The device completes and loses its power before it has said so.
+    @Test func whoseOutcomeIsNotKnownStaysInTheHome() async throws {
+        try await VirtualHome.run(Self.light, options: Self.overSockets) { home in
+            let lamp = home.device("lamp")
+            try await lamp.fault("slow-answer", ["delayMs": .integer(1000)])
+            let code = try await home.simulator.allDevices()[0].qrCode
+            let stage = Locked(PairingStage.discovery)
+            async let failure = Self.failure(home, code) { reached in stage.withLock { $0 = reached } }
+            while stage.withLock({ $0 }) != .completion { try await home.advance(by: .milliseconds(100)) }
+            try await home.advance(by: .milliseconds(100))
+            try await lamp.kill()
+            try await home.advance(by: .seconds(60))
+            let told = await failure
+            #expect(told?.stage == .completion)
+            #expect(told?.message.contains("may have completed") == true, "\(told?.message ?? "")")
+            #expect(try await home.controller.devices().map(\.isIncomplete) == [true])
+            try await lamp.faults.clear()
+            try await lamp.start()
+            try await home.invoke("lamp", OnOff.On())
+            #expect(try await home.controller.devices().map(\.isIncomplete) == [false])
+            try await home.controller.unpair("lamp")
+        }
+    }
+
+    private static func failure(
+        _ home: VirtualHome, _ code: String, _ progress: @escaping @Sendable (PairingStage) -> Void
+    ) async -> ControllerError? {
+        do {
+            _ = try await home.controller.pair(code, progress: progress)
+            return nil
+        } catch {
+            return error as? ControllerError
+        }
+    }
+
     @Test func aNameIsKeptForADeviceThatCannotBeAsked() async throws {
         try await VirtualHome.run(Self.light, options: Self.overSockets) { home in
             let killed = try await Self.homeInMidCompletion(home)

@@ -92,9 +92,13 @@ final class Commissioner {
         do {
             try await complete(operational, peer)
         } catch {
+            if (error as? ControllerError)?.code == .refused || peer.isStranger {
+                try context.home.remove(nodeID)
+                throw error
+            }
             // Whether it has completed is not known when it says nothing any more: the home remembers that.
-            if (error as? ControllerError)?.code == .refused || peer.isStranger { try context.home.remove(nodeID) }
-            throw error
+            throw failure(
+                "\(error). '\(paired.name)' may have completed it: it stays in the home until it can be asked, or is unpaired with --force")
         }
         paired = try context.home.update(nodeID) { $0.isIncomplete = false } ?? paired
         enter(.description)

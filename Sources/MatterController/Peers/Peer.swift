@@ -103,7 +103,12 @@ final class Peer {
         guard isIncomplete, let client else { return }
         try await DeviceUnderPairing(client: client).complete()
         isIncomplete = false
-        try context.home.update(nodeID) { $0.isIncomplete = false }
+        // What is on it was to be read next; if it is not said now, it is when it is needed.
+        let endpoints = try? await DeviceDescription.read(client)
+        try context.home.update(nodeID) { device in
+            device.isIncomplete = false
+            if let endpoints { device.endpoints = endpoints }
+        }
         Log.controller.info("the pairing of \(name), which was cut short, is complete")
     }
 
