@@ -118,7 +118,8 @@ import Testing
         let lab = try Program(["lab", "dimmable-light", "--pair", "--clock", "automatic", "--json", "--control", control])
         let qr = try #require(try lab.json()["devices"]?[0]?["qr"]?.string)
         let socket = try ControlSocket(control)
-        #expect(try socket.ask(["do": "fault", "device": "dimmable-light", "kind": "slow-answer", "delayMs": 3000, "count": 1])["ok"] == true)
+        let fault: JSONValue = ["do": "fault", "device": "dimmable-light", "kind": "slow-answer", "delayMs": 3000, "count": 1]
+        #expect(try socket.ask(fault)["ok"] == true)
         let before = try #require(try socket.ask(["do": "clock"])["nowMs"]?.integer)
         let answer = try socket.ask([
             "id": 1, "do": "invoke", "device": "dimmable-light", "endpoint": 1, "cluster": "OnOff", "command": "On",

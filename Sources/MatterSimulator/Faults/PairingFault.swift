@@ -5,7 +5,8 @@ import MatterModel
 import MatterNode
 import MatterTransport
 
-/// A pairing fails at a named step: one of proving the passcode, or a stage of the commissioning as the controller calls it.
+/// A pairing fails at a named step: one of proving the passcode, or a stage of the commissioning as the controller calls it. What follows
+/// CommissioningComplete is none: the device is in the home then, and what it consists of is asked again.
 final class PairingFault: Fault {
     override class var kind: String { "pairing" }
     override class var parameters: [(name: String, summary: String)] { [("step", Step.allCases.map(\.rawValue).joined(separator: ", "))] }
@@ -22,8 +23,6 @@ final class PairingFault: Fault {
         case operationalConnection
         /// CommissioningComplete.
         case completion
-        /// The connection breaks when the controller reads what the device consists of.
-        case description
 
         /// The command with which the stage begins.
         var command: (ClusterID, CommandID)? {
@@ -42,8 +41,6 @@ final class PairingFault: Fault {
 
     private let step: Step
     private weak var target: (any FaultTarget)?
-    /// CommissioningComplete has been seen: the next read is the description's.
-    private var isComplete = false
 
     required init(_ reader: FaultParameters, plan: FaultPlan, random: RandomStream) throws(SimulatorError) {
         let text = try reader.text("step") ?? ""
@@ -77,17 +74,11 @@ final class PairingFault: Fault {
     }
 
     override func frame(_ message: FaultMessage) -> NodeInterceptions.FrameVerdict {
-        guard message.isRequest(.readRequest) else { return .pass }
-        let isMeant = step == .information ? message.peer.isPairing : step == .description && isComplete
-        guard isMeant else { return .pass }
-        isComplete = false
+        guard step == .information, message.isRequest(.readRequest), message.peer.isPairing else { return .pass }
         return fails() ? .reset : .pass
     }
 
     override func beforeCommand(_ path: CommandPath) -> Status? {
-        if path.cluster == GeneralCommissioning.id, path.command == GeneralCommissioning.Commands.commissioningComplete {
-            isComplete = true
-        }
         guard let (cluster, command) = step.command, path.cluster == cluster, path.command == command, fails() else { return nil }
         return Status(.failure)
     }
