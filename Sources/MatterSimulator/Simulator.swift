@@ -350,15 +350,24 @@ public actor Simulator {
     }
     private func addFaultInside(_ device: String?, _ members: [String: JSONValue]) throws -> Int {
         let targets = try device.map { [try self.device($0)] } ?? devices
+        // Checked even when there is no device yet.
+        let fault = try FaultKinds.make(members) { RandomStream(seed: seed, owner: "check", purpose: $0) }
+        try check(fault, targets, device)
         lastFault += 1
         let info = FaultInfo(number: lastFault, device: device, kind: members["kind"]?.string ?? "", members: members)
-        // Checked even when there is no device yet.
-        _ = try FaultKinds.make(members) { RandomStream(seed: seed, owner: "check", purpose: $0) }
         for target in targets { try install(info, on: target) }
         faults.append(info)
         let detail = info.json.object
         control(device ?? JournalEntry.everyDevice, "fault", detail)
         return info.number
+    }
+
+    /// One of the devices at least must have what the fault is about. - Throws: `SimulatorError.badRequest` that names what they lack.
+    private func check(_ fault: Fault, _ targets: [SimulatedDevice], _ name: String?) throws {
+        let lacking = targets.map { $0.node.flatMap { fault.lacking($0) } }
+        guard let what = lacking.first ?? nil, !lacking.contains(nil) else { return }
+        let who = name.map { "\($0) has no" } ?? "no device has"
+        throw SimulatorError(.badRequest, "\(who) \(what): the fault '\(type(of: fault).kind)' could never take effect there")
     }
 
     private func install(_ info: FaultInfo, on device: SimulatedDevice) throws {

@@ -176,7 +176,7 @@ import Testing
                 guard case .report(_, let events) = update else { return }
                 for case (.event, let event?) in events.map({ ($0.outcome, $0.path.event) }) { heard.withLock { $0.append(event) } }
             }
-            try await home.device("sensor").fault("missed-last-report", ["cluster": "OnOff"])
+            try await home.device("sensor").fault("missed-last-report", ["cluster": "Identify"])
             let state = try await home.device("sensor").value(BooleanState.id, BooleanState.Attributes.stateValue)
             heard.withLock { $0 = [] }
             try await home.simulator.set(
@@ -331,6 +331,47 @@ import Testing
                 (error as? SimulatorError)?.code == .badRequest && "\(error)".contains("completion")
             }
             try await home.pair("lamp")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("jammed-lock", [:], "lamp has no DoorLock"), ("obstructed-covering", [:], "lamp has no WindowCovering"),
+            ("jammed-lock", ["endpoint": 3], "lamp has no endpoint 3"),
+            ("stuck-attribute", ["cluster": "DoorLock", "attribute": "LockState"], "lamp has no DoorLock"),
+            ("stuck-attribute", ["cluster": "LevelControl", "attribute": "CurrentFrequency"], "lamp has no LevelControl.CurrentFrequency"),
+            ("stuck-attribute", ["cluster": "OnOff", "attribute": "OnOff", "endpoint": 0], "lamp has no OnOff on endpoint 0"),
+            ("wrong-status", ["status": "BUSY", "cluster": "DoorLock"], "lamp has no DoorLock"),
+            (
+                "wrong-status", ["status": "BUSY", "cluster": "LevelControl", "command": "MoveToClosestFrequency"],
+                "lamp has no LevelControl."
+            ),
+            ("drop-reports", ["cluster": "DoorLock"], "lamp has no DoorLock"),
+            ("missed-last-report", ["cluster": "DoorLock"], "lamp has no DoorLock"),
+        ] as [(String, [String: JSONValue], String)])
+    func aFaultOfWhatTheDeviceLacksIsRefused(_ kind: String, _ parameters: [String: JSONValue], _ message: String) async throws {
+        try await VirtualHome.run(Self.light) { home in
+            let refusal = await #expect(throws: SimulatorError.self) { _ = try await home.device("lamp").fault(kind, parameters) }
+            #expect(refusal?.code == .badRequest && refusal?.message.hasPrefix(message) == true, "\(String(describing: refusal))")
+            let faults = try await home.simulator.allFaults()
+            #expect(faults.isEmpty)
+        }
+    }
+
+    /// For all devices a fault is one that some of them can have.
+    @Test func aFaultOfAllDevicesFitsSomewhere() async throws {
+        let lock = DeviceProfile(name: "lock", endpoints: [.init(1, deviceTypes: [0x000A])])
+        try await VirtualHome.run(Self.light, lock) { home in
+            #expect(try await home.simulator.addFault(nil, ["kind": "jammed-lock"]) == 1)
+            await #expect {
+                _ = try await home.simulator.addFault(nil, ["kind": "obstructed-covering"])
+            } throws: { error in
+                "\(error)".hasPrefix("no device has WindowCovering")
+            }
+            let faults = try await home.simulator.allFaults()
+            #expect(faults.map(\.number) == [1])
+            try await home.pair("lock")
+            await #expect(throws: Status.self) { try await home.invoke("lock", DoorLock.LockDoor()) }
         }
     }
 }

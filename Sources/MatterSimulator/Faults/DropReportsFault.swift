@@ -1,4 +1,5 @@
 import HearthTime
+import MatterDevice
 import MatterModel
 
 /// Reports of subscriptions get lost, as if they had been sent and acknowledged. With a path only these attributes are left out.
@@ -14,6 +15,8 @@ final class DropReportsFault: Fault {
         pattern = try reader.pattern()
         try super.init(reader, plan: plan, random: random)
     }
+
+    override func lacking(_ node: DeviceNode) -> String? { pattern.lacking(node) }
 
     override func beforeReport(_ subscription: SubscriptionID, _ paths: inout [AttributePath]) -> Bool {
         let lost = paths.filter { pattern.matches($0) }

@@ -52,6 +52,9 @@ class Fault {
         return true
     }
 
+    /// What a device would have to have for the fault to strike it, and lacks; nil when the fault can. A device that is off is not asked.
+    func lacking(_ node: DeviceNode) -> String? { nil }
+
     // MARK: Interception points
 
     /// Set on a device, which may be switched off.
@@ -182,5 +185,29 @@ struct FaultPattern {
     func matches(_ path: CommandPath) -> Bool {
         attribute == nil && endpoint ?? path.endpoint == path.endpoint && cluster ?? path.cluster == path.cluster
             && command ?? path.command == path.command
+    }
+
+    /// Whether it is about something of that cluster.
+    func of(_ cluster: ClusterID) -> FaultPattern {
+        var pattern = self
+        pattern.cluster = cluster
+        return pattern
+    }
+
+    /// What a node would have to have for a path to match, and lacks.
+    func lacking(_ node: DeviceNode) -> String? {
+        if let endpoint, node.endpoint(endpoint) == nil { return "endpoint \(endpoint)" }
+        guard let cluster else { return nil }
+        let place = endpoint.map { " on endpoint \($0)" } ?? ""
+        let name = DataModel.cluster(id: cluster)?.name ?? cluster.description
+        let servers = node.endpoints.filter { endpoint ?? $0.id == $0.id }.compactMap { $0.cluster(cluster) }
+        guard let definition = servers.first?.definition else { return "\(name)\(place)" }
+        if let attribute, !servers.contains(where: { $0.attribute(attribute) != nil }) {
+            return "\(name).\(definition.attribute(id: attribute)?.name ?? attribute.description)\(place)"
+        }
+        if let command, !servers.contains(where: { $0.command(command) != nil }) {
+            return "\(name).\(definition.command(id: command)?.name ?? command.description)\(place)"
+        }
+        return nil
     }
 }

@@ -19,6 +19,7 @@ final class JammedLockFault: Fault {
         try super.init(reader, plan: plan, random: random)
     }
 
+    override func lacking(_ node: DeviceNode) -> String? { pattern.of(DoorLock.id).lacking(node) }
     override func begin(_ device: any FaultTarget) { target = device }
 
     override func beforeCommand(_ path: CommandPath) -> Status? {

@@ -1,4 +1,5 @@
 import HearthTime
+import MatterDevice
 import MatterInteraction
 import MatterModel
 import MatterTLV
@@ -39,6 +40,8 @@ final class MissedLastReportFault: Fault {
         quiet = try reader.duration("quietMs", default: .seconds(3))
         try super.init(reader, plan: plan, random: random)
     }
+
+    override func lacking(_ node: DeviceNode) -> String? { pattern.lacking(node) }
 
     override func begin(_ device: any FaultTarget) { target = device }
     override func started(_ device: any FaultTarget) { forget() }

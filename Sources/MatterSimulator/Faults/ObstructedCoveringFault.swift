@@ -31,6 +31,7 @@ final class ObstructedCoveringFault: Fault {
         try super.init(reader, plan: plan, random: random)
     }
 
+    override func lacking(_ node: DeviceNode) -> String? { pattern.of(WindowCovering.id).lacking(node) }
     override func begin(_ device: any FaultTarget) { target = device }
 
     /// Put there before a motion begins, so that skip, count and probability mean motions.

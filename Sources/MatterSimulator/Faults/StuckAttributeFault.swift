@@ -1,4 +1,5 @@
 import HearthTime
+import MatterDevice
 import MatterInteraction
 import MatterModel
 import MatterTLV
@@ -20,6 +21,8 @@ final class StuckAttributeFault: Fault {
         }
         try super.init(reader, plan: plan, random: random)
     }
+
+    override func lacking(_ node: DeviceNode) -> String? { pattern.lacking(node) }
 
     override func started(_ device: any FaultTarget) {
         values = [:]

@@ -1,4 +1,5 @@
 import HearthTime
+import MatterDevice
 import MatterModel
 
 /// A path answers with a status of the tester's choice.
@@ -24,6 +25,8 @@ final class WrongStatusFault: Fault {
         status = Status(code)
         try super.init(reader, plan: plan, random: random)
     }
+
+    override func lacking(_ node: DeviceNode) -> String? { pattern.lacking(node) }
 
     override func beforeRead(_ path: AttributePath) -> Status? { pattern.matches(path) && fires("a read is refused") ? status : nil }
     override func beforeWrite(_ path: AttributePath) -> Status? { pattern.matches(path) && fires("a write is refused") ? status : nil }
