@@ -31,7 +31,13 @@ public final class Database {
     ///   - migrations: all of them, in order, from the first on; later versions of the program only append.
     /// - Throws: `StoreError` (or what a migration throws).
     public init(path: String, applicationID: Int32, migrations: [Migration], options: StoreOptions) throws {
-        let opened = try OpenedFile(path: path, applicationID: applicationID, options: options)
+        let opened = try OpenedFile(path: path, applicationID: applicationID, options: options) { copy in
+            let database = Database(of: copy)
+            try database.transaction {
+                try database.migrate(migrations, applicationID: applicationID)
+                try options.afterRepair?(database)
+            }
+        }
         self.path = path
         recovery = opened.recovery
         openConnection = opened.connection
@@ -43,7 +49,8 @@ public final class Database {
         try opened.noteCreation()
     }
 
-    private init(inMemory connection: Connection) {
+    /// Of a connection that its owner looks after: in memory, or to a file that is being repaired.
+    private init(of connection: Connection) {
         path = nil
         recovery = nil
         openConnection = connection
@@ -52,7 +59,7 @@ public final class Database {
     /// A database that is gone with the object, for tests and for stores that are not to be kept.
     public static func inMemory(applicationID: Int32 = 0, migrations: [Migration] = []) throws -> Database {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        let database = Database(inMemory: try Connection(path: nil, flags: flags, busyTimeout: 0))
+        let database = Database(of: try Connection(path: nil, flags: flags, busyTimeout: 0))
         try database.migrate(migrations, applicationID: applicationID)
         return database
     }

@@ -14,14 +14,17 @@ struct OpenedFile {
     static func markerPath(_ path: String) -> String { path + ".created" }
     static func backupPath(_ path: String) -> String { path + ".backup" }
 
-    init(path: String, applicationID: Int32, options: StoreOptions) throws(StoreError) {
+    /// - Parameter prepare: brings a copy of the backup up to date before it takes the place of a damaged file.
+    init(
+        path: String, applicationID: Int32, options: StoreOptions, prepare: @escaping (Connection) throws -> Void
+    ) throws(StoreError) {
         let folder = FileSystem.folder(of: path)
         try FileSystem.makePrivateFolder(folder, holding: path)
         let gate = try FolderGuard(folder: folder, timeout: options.busyTimeout)
         var holder: String?
         if case .exclusive(let text) = options.access { holder = text }
         let lock = try FolderLock(folder: folder, holder: holder)
-        let file = StoreFile(path: path, applicationID: applicationID, options: options)
+        let file = StoreFile(path: path, applicationID: applicationID, options: options, prepare: prepare)
         do throws(StoreError) {
             connection = try file.open(mayBeNew: false)
             recovery = nil
@@ -52,6 +55,7 @@ private struct StoreFile {
     let path: String
     let applicationID: Int32
     let options: StoreOptions
+    let prepare: (Connection) throws -> Void
 
     /// - Throws: `damaged` when the contents are not those of a sound store; other errors leave the file alone.
     func open(mayBeNew: Bool) throws(StoreError) -> Connection {
@@ -105,21 +109,60 @@ private struct StoreFile {
     func repair(_ damage: StoreError) throws(StoreError) -> (Connection, RecoveryReport) {
         var name = path + ".damaged-" + FileSystem.timestamp()
         if FileSystem.exists(name) { name += "-\(getpid())" }
-        var setAside = try moveAside(to: name)
+        let copy = path + ".repairing"
+        for suffix in ["", "-journal", "-wal", "-shm"] { unlink(copy + suffix) }
         let backup = OpenedFile.backupPath(path)
+        var found = Backup.none
         if FileSystem.exists(backup) {
             var status = stat()
             let time: Int64? = stat(backup, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
-            try FileSystem.copy(backup, to: path)
+            try FileSystem.copy(backup, to: copy)
             do throws(StoreError) {
-                let connection = try open(mayBeNew: false)
-                return (connection, report(damage, setAside, backupTime: time ?? 0))
+                try makeReady(copy)
+                found = .sound(time ?? 0)
             } catch  where error.code == .damaged {
-                // The copy goes aside, the backup itself is replaced by the next one.
-                setAside += try moveAside(to: name + "-backup")
+                found = .damaged(error.cause)
             }
         }
-        return (try open(mayBeNew: true), report(damage, setAside, backupTime: nil))
+        // From here on a crash leaves a file that is missing, which is repaired in the same way.
+        var setAside = try moveAside(to: name)
+        switch found {
+        case .sound:
+            // With all that follows from the repair: whatever happens next, nobody sees the one without the other.
+            try FileSystem.move(copy, to: path)
+            return (try open(mayBeNew: false), report(damage, setAside, found))
+        case .damaged:
+            // The copy goes aside, the backup itself is replaced by the next one.
+            try FileSystem.move(copy, to: name + "-backup")
+            setAside.append(name + "-backup")
+        case .none: break
+        }
+        return (try open(mayBeNew: true), report(damage, setAside, found))
+    }
+
+    private enum Backup {
+        case none
+        /// When it was made.
+        case sound(Int64)
+        /// What is wrong with it.
+        case damaged(String)
+    }
+
+    /// Checks a copy of the backup, and does in it what a repair asks for.
+    private func makeReady(_ copy: String) throws(StoreError) {
+        guard let size = try FileSystem.size(copy), size > 0 else {
+            throw StoreError(.damaged, "\(copy) is damaged", cause: "it is empty")
+        }
+        try change(copy)
+        // The connection is closed: its log is in the file.
+        try FileSystem.syncFile(copy)
+    }
+
+    private func change(_ copy: String) throws(StoreError) {
+        let connection = try Connection(path: copy, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
+        if let fault = try connection.firstFault() { throw StoreError(.damaged, "\(copy) is damaged", cause: fault) }
+        try check(connection, hadContents: true)
+        do { try prepare(connection) } catch { throw error as? StoreError ?? StoreError(.misuse, "\(error)") }
     }
 
     private func moveAside(to name: String) throws(StoreError) -> [String] {
@@ -132,11 +175,18 @@ private struct StoreFile {
         return moved
     }
 
-    private func report(_ damage: StoreError, _ setAside: [String], backupTime: Int64?) -> RecoveryReport {
+    private func report(_ damage: StoreError, _ setAside: [String], _ backup: Backup) -> RecoveryReport {
         var message = "\(path) was damaged (\(damage.cause)). "
-        message +=
-            backupTime == nil ? "There is no backup: it starts empty" : "Its last backup is in use: what was saved later is lost"
+        var time: Int64?
+        switch backup {
+        case .sound(let made):
+            time = made
+            message += "Its last backup is in use: what was saved later is lost"
+        case .damaged(let cause): message += "Its backup is damaged too (\(cause)): it starts empty"
+        case .none: message += "There is no backup: it starts empty"
+        }
         if let first = setAside.first { message += ". The damaged file is kept as \(first)" }
-        return RecoveryReport(damage: damage.cause, setAside: setAside, backupTime: backupTime, message: message)
+        if case .damaged = backup, let last = setAside.last { message += ", the backup as \(last)" }
+        return RecoveryReport(damage: damage.cause, setAside: setAside, backupTime: time, message: message)
     }
 }

@@ -19,23 +19,28 @@ public struct StoreOptions: Sendable {
     public var checkpointPages: Int32
     /// The most pages (4 KB each) that the file may have; nil for as many as the disk has.
     public var maximumPages: Int?
+    /// What has to be changed in a backup that takes the place of a damaged file, such as numbers that skip ahead: it is done before
+    /// anybody sees the repaired file, all of it or nothing. The schema is up to date then.
+    public var afterRepair: (@Sendable (Database) throws -> Void)?
 
     public init(
         access: Access, durable: Bool = false, busyTimeout: Int32 = 5_000, checkpointPages: Int32 = 1_000,
-        maximumPages: Int? = nil
+        maximumPages: Int? = nil, afterRepair: (@Sendable (Database) throws -> Void)? = nil
     ) {
         self.access = access
         self.durable = durable
         self.busyTimeout = busyTimeout
         self.checkpointPages = checkpointPages
         self.maximumPages = maximumPages
+        self.afterRepair = afterRepair
     }
 }
 
 /// What was done about a damaged file when it was opened. The owner tells the user; the next start finds a sound file and has
 /// nothing to report.
 ///
-/// Whatever was saved after the backup is lost. Numbers that must never be used twice (events, counters) have to skip ahead.
+/// Whatever was saved after the backup is lost. Numbers that must never be used twice (events, counters) have to skip ahead:
+/// `StoreOptions.afterRepair`.
 public struct RecoveryReport: Hashable, Sendable {
     /// What is wrong with the file.
     public let damage: String

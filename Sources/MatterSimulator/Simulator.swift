@@ -248,7 +248,8 @@ public actor Simulator {
         device.stop(abruptly: true)
         try device.start(reason)
     }
-    /// Makes the device as it left the factory: in no fabric, with its first values, and with the passcode on its label.
+    /// Makes the device as it left the factory: in no fabric, with its first values, and with the passcode on its label. Its events are
+    /// counted on.
     public nonisolated func factoryReset(_ name: String) async throws {
         try await timeline.call("factory reset") { try await self.resetInside(name) }
     }
@@ -256,7 +257,7 @@ public actor Simulator {
         let device = try device(name)
         control(name, "factory-reset")
         device.stop(abruptly: true)
-        for key in device.store.keys(withPrefix: "") where key != "birth" { device.store.remove(key) }
+        DeviceNode.factoryReset(device.store, sparing: [SimulatedDevice.birthKey])
         try device.start()
     }
 

@@ -64,8 +64,33 @@ enum Damage: String, CaseIterable, Sendable {
         let report = try #require(database.recovery)
         #expect(report.backupTime == nil)
         #expect(report.setAside.count == 2)
+        #expect(report.message.contains("Its backup is damaged too") && !report.message.contains("no backup"))
+        for file in report.setAside { #expect(report.message.contains(file) && scratch.size(file) > 0) }
         database.close()
         #expect(try scratch.open().recovery == nil)
+    }
+
+    @Test func whatARepairAsksForIsInTheFileBeforeAnybodySeesIt() throws {
+        let scratch = try Scratch()
+        try scratch.fill(backup: true)
+        Damage.garbage.apply(to: scratch)
+        let longer = migrations + [KeyValueTable.migration("more", table: "more")]
+        // What fails leaves everything as it is.
+        let error = storeError { _ = try scratch.open(migrations: longer) { _ in throw StoreError(.misuse, "not today") } }
+        #expect(error?.message == "not today")
+        #expect(scratch.files() == ["lock", "store.db", "store.db.backup", "store.db.created", "store.db.repairing"])
+        var database = try scratch.open(migrations: longer) { copy in
+            var batch = WriteBatch()
+            batch.put("lamp", "counter", [9])
+            try KeyValueTable(copy, table: "more").commit(batch)
+        }
+        #expect(database.recovery != nil)
+        #expect(!scratch.files().contains("store.db.repairing"))
+        #expect(try KeyValueTable(database, table: "more").value("lamp", "counter") == [9])
+        database.close()
+        // Nobody is asked again.
+        database = try scratch.open(migrations: longer) { _ in throw StoreError(.misuse, "not again") }
+        #expect(try KeyValueTable(database, table: "more").value("lamp", "counter") == [9])
     }
 
     @Test func anEmptyFileIsAFirstStartWithoutTheMarker() throws {

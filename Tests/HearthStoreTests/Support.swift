@@ -39,10 +39,11 @@ final class Scratch {
 
     func open(
         _ access: StoreOptions.Access = .exclusive(holder: "a test"), migrations: [Migration] = HearthStoreTests.migrations,
-        durable: Bool = false, maximumPages: Int? = nil, checkpointPages: Int32 = 1_000
+        durable: Bool = false, maximumPages: Int? = nil, checkpointPages: Int32 = 1_000,
+        afterRepair: (@Sendable (Database) throws -> Void)? = nil
     ) throws -> Database {
         let options = StoreOptions(
-            access: access, durable: durable, checkpointPages: checkpointPages, maximumPages: maximumPages)
+            access: access, durable: durable, checkpointPages: checkpointPages, maximumPages: maximumPages, afterRepair: afterRepair)
         return try Database(path: path, applicationID: applicationID, migrations: migrations, options: options)
     }
 

@@ -90,4 +90,15 @@ import Testing
             #expect(after.first?.qrCode == before.first?.qrCode)
         }
     }
+
+    /// For the life of the device (Matter Core, 7.14.1.1).
+    @Test func aFactoryResetCountsEventsOn() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            let path = EventPath(0, BasicInformation.id, BasicInformation.Events.startUp)
+            let fields = TLVValue.structure([TLVElement(0, .unsigned(1))])
+            let before = try await home.simulator.trigger("lamp", path, fields)
+            try await home.device("lamp").factoryReset()
+            #expect(try await home.simulator.trigger("lamp", path, fields) > before)
+        }
+    }
 }

@@ -2,6 +2,7 @@ import Glibc
 import HearthStore
 import HearthTime
 import MatterDevice
+import MatterTLV
 import Testing
 
 @testable import MatterNode
@@ -138,6 +139,37 @@ import Testing
             try await timeline.advance(by: .seconds(2))
             #expect(notes.lines == ["trouble", "room again", "acknowledged"])
             hub.close()
+        }
+    }
+
+    /// Also those of devices that do not run when the file is repaired.
+    @Test func afterARepairTheEventNumbersOfAllDevicesSkipAhead() async throws {
+        let folder = Folder()
+        let path = folder.path
+        try await onTimeline { timeline in
+            let hub = try StoreHub(folder: path, durable: false, holder: "test", timeline: timeline)
+            for name in ["lamp", "lock"] { hub.store(for: name).put(TLVValue.unsigned(65_537).encoded(), for: DeviceNode.eventBoundaryKey) }
+            hub.store(for: "plug").put([1], for: "birth")
+            hub.close()
+            let database = try Database(
+                path: path + "/simulator.sqlite", applicationID: StoreHub.applicationID, migrations: StoreHub.migrations,
+                options: StoreOptions(access: .exclusive(holder: "test")))
+            try database.backup()
+            database.close()
+        }
+        #expect(truncate(path + "/simulator.sqlite", 4_096) == 0)
+        // Nothing is done with the repaired store, as when the process is killed at once.
+        for isRepair in [true, false] {
+            try await onTimeline { timeline in
+                let hub = try StoreHub(folder: path, durable: false, holder: "test", timeline: timeline)
+                #expect((hub.recovery != nil) == isRepair)
+                for name in ["lamp", "lock"] {
+                    let bytes = try #require(hub.store(for: name).value(for: DeviceNode.eventBoundaryKey))
+                    #expect(try TLVValue(decoding: bytes).unsigned == 65_537 + 0x100_0000)
+                }
+                #expect(hub.store(for: "plug").keys(withPrefix: "") == ["birth"])
+                hub.close()
+            }
         }
     }
 

@@ -62,21 +62,14 @@ extension DeviceNode {
         return merged
     }
 
-    /// The device is as it left its maker: no fabrics, no labels, no state. Sessions end, the store is emptied of everything that the node
-    /// put there, except what must only grow (event numbers, fabric indices, credential generations). The node stops; the host makes it
-    /// anew on the same store, and starts it.
-    public func factoryReset() {
-        for fabric in commissioning.fabrics.fabrics {
-            cluster(BasicInformationCluster.self, at: 0)?.leaving(fabric.index)
-            host?.closeSessions(of: fabric.index, sparing: nil)
-        }
-        host?.closePairingSession()
-        stop()
-        let store = environment.store
-        for key in store.keys(withPrefix: "") where !Self.survivesReset.contains(key) { store.remove(key) }
+    /// Makes the memory of a node that does not run as it left its maker: no fabrics, no labels, no state. What must only grow stays: event
+    /// numbers, for the life of the node (Matter Core, 7.14.1.1), fabric indices and the generations of credentials.
+    /// - Parameter others: keys that are not the node's own.
+    public static func factoryReset(_ store: any DeviceStore, sparing others: Set<String> = []) {
+        for key in store.keys(withPrefix: "") where !survivesReset.contains(key) && !others.contains(key) { store.remove(key) }
     }
 
-    private static let survivesReset: Set<String> = ["event-boundary", "fabrics/last-index", "fabrics/last-generation"]
+    private static let survivesReset: Set<String> = [eventBoundaryKey, "fabrics/last-index", "fabrics/last-generation"]
 }
 
 extension DataModel {

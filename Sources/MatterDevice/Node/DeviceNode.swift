@@ -50,10 +50,21 @@ public final class DeviceNode: NodeServer {
         self.environment = environment
         started = environment.now
         // The first event has the number 1, so that 0 stands for "all".
-        let stored = environment.store.value(for: "event-boundary").flatMap { try? TLVValue(decoding: $0).unsigned }
+        let stored = environment.store.value(for: Self.eventBoundaryKey).flatMap { try? TLVValue(decoding: $0).unsigned }
         events = EventLog(boundary: stored ?? 1)
-        events.reserve = { [unowned environment] in environment.store.put(TLVValue.unsigned($0).encoded(), for: "event-boundary") }
+        events.reserve = { [unowned environment] in
+            environment.store.put(TLVValue.unsigned($0).encoded(), for: Self.eventBoundaryKey)
+        }
         events.onRecord = { [weak self] in self?.interactions?.eventRecorded($0) }
+    }
+
+    /// Where a node's store keeps the number from which events go on after a restart (Matter Core, 7.14.1.1).
+    public static let eventBoundaryKey = "event-boundary"
+
+    /// What stands there, moved on by `distance`; nil when it is no boundary.
+    public static func eventBoundary(_ stored: [UInt8], after distance: UInt64) -> [UInt8]? {
+        guard let boundary = try? TLVValue(decoding: stored).unsigned else { return nil }
+        return TLVValue.unsigned(boundary &+ distance).encoded()
     }
 
     // MARK: Endpoints

@@ -79,8 +79,22 @@ public final class StoreHub {
     public convenience init(folder: String, durable: Bool, holder: String, timeline: Timeline) throws {
         let database = try Database(
             path: folder + "/simulator.sqlite", applicationID: Self.applicationID, migrations: Self.migrations,
-            options: StoreOptions(access: .exclusive(holder: holder), durable: durable))
+            options: StoreOptions(access: .exclusive(holder: holder), durable: durable, afterRepair: Self.skipEventNumbers))
         try self.init(database, timeline: timeline)
+    }
+
+    /// A backup knows older boundaries of event numbers than peers have seen: they go on well above them, also those of devices that do
+    /// not run this time.
+    @Sendable private static func skipEventNumbers(in database: Database) throws {
+        let table = try KeyValueTable(database)
+        var batch = WriteBatch()
+        for namespace in try table.namespaces() {
+            guard let bytes = try table.value(namespace, DeviceNode.eventBoundaryKey),
+                let boundary = DeviceNode.eventBoundary(bytes, after: 0x100_0000)
+            else { continue }
+            batch.put(namespace, DeviceNode.eventBoundaryKey, boundary)
+        }
+        try table.commit(batch)
     }
 
     /// A store that is gone with the process.

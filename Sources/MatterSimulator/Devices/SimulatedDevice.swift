@@ -40,20 +40,13 @@ final class SimulatedDevice {
         isPortAskedFor = port != 0
         origin = services.timeline.origin("device \(name)")
         store = services.hub.store(for: name)
-        Self.skipEventNumbers(in: store, after: services.hub)
         let made = try Self.birth(profile, index: index, port: port, seed: discriminatorSeed, store: store)
         (setup, pairing, self.port) = (made.setup, made.pairing, made.port)
     }
 
-    /// A store that was replaced by its backup knows an older boundary of event numbers than peers have seen: they go on well above it.
-    private static func skipEventNumbers(in store: any DeviceStore, after hub: StoreHub) {
-        guard hub.recovery != nil, let bytes = store.value(for: "event-boundary"),
-            let boundary = try? TLVValue(decoding: bytes).unsigned
-        else { return }
-        store.put(TLVValue.unsigned(boundary &+ 0x100_0000).encoded(), for: "event-boundary")
-    }
-
     // MARK: What a device keeps from its making
+
+    static let birthKey = "birth"
 
     private struct Birth {
         var setup: SetupPayload
@@ -65,8 +58,7 @@ final class SimulatedDevice {
     private static func birth(
         _ profile: DeviceProfile, index: Int, port: UInt16, seed: UInt64, store: any DeviceStore
     ) throws -> Birth {
-        let key = "birth"
-        if let bytes = store.value(for: key) {
+        if let bytes = store.value(for: birthKey) {
             let value = try TLVValue(decoding: bytes)
             if let passcode = value[0]?.unsigned.flatMap({ UInt32(exactly: $0) }), let salt = value[1]?.octets,
                 let iterations = value[2]?.unsigned.flatMap({ Int(exactly: $0) }),
@@ -90,17 +82,17 @@ final class SimulatedDevice {
             TLVElement(2, .unsigned(UInt64(parameters.iterations))), TLVElement(3, .unsigned(UInt64(discriminator))),
             TLVElement(4, .octets(pairing.verifier.serialized)),
         ])
-        store.put(record.encoded(), for: key)
+        store.put(record.encoded(), for: birthKey)
         return Birth(setup: try payload(profile, passcode, discriminator), pairing: pairing, port: port)
     }
 
     /// Notes the port beside what the device has from its making, so that peers find it where it was after a restart too.
     private func keepPort() {
-        guard let bytes = store.value(for: "birth"), case .structure(let members)? = try? TLVValue(decoding: bytes),
+        guard let bytes = store.value(for: Self.birthKey), case .structure(let members)? = try? TLVValue(decoding: bytes),
             members.first(where: { $0.tag == 5 })?.value.unsigned != UInt64(port)
         else { return }
         store.put(
-            TLVValue.structure(members.filter { $0.tag != 5 } + [TLVElement(5, .unsigned(UInt64(port)))]).encoded(), for: "birth")
+            TLVValue.structure(members.filter { $0.tag != 5 } + [TLVElement(5, .unsigned(UInt64(port)))]).encoded(), for: Self.birthKey)
     }
 
     private static func payload(_ profile: DeviceProfile, _ passcode: Passcode, _ discriminator: UInt16) throws -> SetupPayload {
