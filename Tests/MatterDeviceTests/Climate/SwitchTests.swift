@@ -101,15 +101,38 @@ import Testing
         }
     }
 
-    /// More presses than MultiPressMax are told as 0.
-    @Test func tooManyPresses() async throws {
+    /// Presses beyond MultiPressMax are not heard of, and the whole sequence is told as 0 (1.13.5.3).
+    @Test(arguments: [3, 4, 7]) func tooManyPresses(_ count: UInt64) async throws {
         try await Self.run(Self.button, [Switch.Attributes.multiPressMax: .unsigned(2)]) { bench in
-            try bench.trigger(Switch.id, Events.multiPressComplete, [1, 3])
-            try await bench.advance(.seconds(2))
+            try bench.trigger(Switch.id, Events.multiPressComplete, [1, count])
+            try await bench.advance(.seconds(3))
+            let sequence = [
+                "InitialPress(1)", "ShortRelease(1)", "InitialPress(1)", "MultiPressOngoing(1,2)", "ShortRelease(1)",
+                "MultiPressComplete(1,0)",
+            ]
+            #expect(Self.told(bench) == sequence)
+            // Once idle, it tells of everything again.
+            try bench.trigger(Switch.id, Events.multiPressComplete, [1, 1])
+            try await bench.advance(.seconds(1))
+            #expect(Self.told(bench) == sequence + ["InitialPress(1)", "ShortRelease(1)", "MultiPressComplete(1,1)"])
+        }
+    }
+
+    /// The position is no event: it follows the hand all the same.
+    @Test func aPressTooManyIsStillAPosition() async throws {
+        try await Self.run(Self.button, [Switch.Attributes.multiPressMax: .unsigned(2)]) { bench in
+            for _ in 0..<2 {
+                try Self.put(bench, 1)
+                try Self.put(bench, 0)
+            }
             let told = Self.told(bench)
-            #expect(told.last == "MultiPressComplete(1,0)")
-            #expect(told.filter { $0.hasPrefix("MultiPressOngoing") } == ["MultiPressOngoing(1,2)"])
-            #expect(told.filter { $0.hasPrefix("InitialPress") }.count == 3)
+            try Self.put(bench, 1)
+            #expect(try bench.read(Switch.id, Switch.Attributes.currentPosition) == .unsigned(1))
+            try await bench.advance(.seconds(5))
+            try Self.put(bench, 0)
+            #expect(Self.told(bench) == told)
+            try await bench.advance(.seconds(1))
+            #expect(Self.told(bench) == told + ["MultiPressComplete(1,0)"])
         }
     }
 
@@ -119,6 +142,9 @@ import Testing
             try bench.trigger(Switch.id, Events.multiPressComplete, [1, 3])
             try await bench.advance(.seconds(2))
             #expect(Self.told(bench) == ["InitialPress(1)", "MultiPressComplete(1,3)"])
+            try bench.trigger(Switch.id, Events.multiPressComplete, [1, 4])
+            try await bench.advance(.seconds(2))
+            #expect(Self.told(bench).suffix(2) == ["InitialPress(1)", "MultiPressComplete(1,0)"])
             try bench.trigger(Switch.id, Events.longPress)
             try await bench.advance(.seconds(2))
             #expect(Self.told(bench).suffix(3) == ["InitialPress(1)", "LongPress(1)", "LongRelease(1)"])

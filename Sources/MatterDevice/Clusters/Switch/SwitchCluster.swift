@@ -91,8 +91,8 @@ public final class SwitchCluster: Cluster {
         presses += 1
         var number: EventNumber?
         // An action switch tells of a sequence's beginning and end only (1.13.4).
-        if presses == 1 || !supports(.actionSwitch) { number = emit(Events.initialPress, Self.fields(wanted)) }
-        if supports(.momentarySwitchMultiPress), !supports(.actionSwitch), presses >= 2, presses <= maximumPresses {
+        if presses == 1 || (isToldOf && !supports(.actionSwitch)) { number = emit(Events.initialPress, Self.fields(wanted)) }
+        if presses >= 2, isToldOf, supports(.momentarySwitchMultiPress), !supports(.actionSwitch) {
             emit(Events.multiPressOngoing, Self.fields(wanted, UInt64(presses)))
         }
         // A press is long only by itself: within a sequence it counts as one of it.
@@ -114,7 +114,7 @@ public final class SwitchCluster: Cluster {
             (isLong, presses) = (false, 0)
             return emit(Events.longRelease, Self.fields(old))
         }
-        let number = supports(.momentarySwitchRelease) ? emit(Events.shortRelease, Self.fields(old)) : nil
+        let number = isToldOf && supports(.momentarySwitchRelease) ? emit(Events.shortRelease, Self.fields(old)) : nil
         guard supports(.momentarySwitchMultiPress) else {
             presses = 0
             return number
@@ -123,12 +123,16 @@ public final class SwitchCluster: Cluster {
             guard let self else { return }
             let count = presses
             (windowTimer, presses) = (nil, 0)
-            // More presses than the switch can tell are none (1.13.7.7).
+            // More presses than the switch can tell are none (1.13.6.7).
             emit(Events.multiPressComplete, Self.fields(old, UInt64(count > maximumPresses ? 0 : count)))
         }
         return number
     }
 
+    /// False for a press beyond those that the switch can tell: until it is idle again nothing more is heard of it, so that nobody takes a
+    /// long sequence for several short ones (1.13.5.3, since revision 2). The specification names InitialPress and MultiPressOngoing; a
+    /// ShortRelease without its InitialPress would say nothing.
+    private var isToldOf: Bool { presses <= maximumPresses }
     private var maximumPresses: Int { Int(clamping: value(Attributes.multiPressMax).unsigned ?? 2) }
 
     private static func fields(_ position: UInt64, _ count: UInt64? = nil) -> TLVValue {
