@@ -55,19 +55,69 @@ import Testing
         #expect(try status(thermostat, "LocalTemperatureCalibration", .unsigned(5)) == .invalidDataType)
     }
 
-    @Test func enumerationsAreTheirItemsAndBitmapsMayHaveMore() throws {
+    @Test func enumerationsAreTheirItems() throws {
         var thermostat = try checker("Thermostat", features: 1)
         #expect(try status(thermostat, "SystemMode", .unsigned(4)) == .success)
         #expect(try status(thermostat, "SystemMode", .unsigned(254)) == .constraintError)
         #expect(try status(thermostat, "SystemMode", .unsigned(1)) == .success)
         thermostat.options.refusesDisallowedItems = true
         #expect(try status(thermostat, "SystemMode", .unsigned(1)) == .constraintError)
-        var covering = try checker("WindowCovering")
-        #expect(try status(covering, "Mode", .unsigned(0x80)) == .success)
-        covering.options.refusesUndefinedBits = true
-        #expect(try status(covering, "Mode", .unsigned(0x80)) == .constraintError)
+    }
+
+    /// One rule for every bitmap that can be written, whatever its cluster.
+    @Test func reservedBitsAreNotWritten() throws {
+        var found = 0
+        for cluster in DataModel.index.map(\.definition) {
+            for attribute in cluster.attributes where attribute.writePrivilege != nil {
+                guard case .bitmap(let definition) = attribute.type.base else { continue }
+                found += 1
+                let checker = ValueChecker(cluster: cluster, features: .max)
+                func status(_ value: UInt64) -> StatusCode {
+                    do throws(Status) { try checker.check(.unsigned(value), of: attribute) } catch { return error.code }
+                    return .success
+                }
+                let known = definition.definedBits | (attribute.defaultValue?.unsigned ?? 0)
+                #expect(status(definition.definedBits) == .success, "\(cluster.name).\(attribute.name)")
+                for bit in 0..<UInt64(definition.bytes * 8) where known & (1 << bit) == 0 {
+                    #expect(status(1 << bit) == .constraintError, "\(cluster.name).\(attribute.name), bit \(bit)")
+                    #expect(status(known | 1 << bit) == .constraintError, "\(cluster.name).\(attribute.name), bit \(bit)")
+                }
+            }
+        }
+        #expect(found >= 10)
+    }
+
+    @Test func reservedBitsByName() throws {
+        let thermostat = try checker("Thermostat", features: 1)
+        #expect(try status(thermostat, "RemoteSensing", .unsigned(8)) == .constraintError)
+        #expect(try status(thermostat, "RemoteSensing", .unsigned(7)) == .success)
+        #expect(try status(thermostat, "ThermostatProgrammingOperationMode", .unsigned(8)) == .constraintError)
+        #expect(try status(thermostat, "ACErrorCode", .unsigned(255)) == .constraintError)
+        #expect(try status(thermostat, "ACErrorCode", .unsigned(31)) == .success)
+        #expect(try status(checker("LevelControl"), "Options", .unsigned(4)) == .constraintError)
+        #expect(try status(checker("ColorControl"), "Options", .unsigned(2)) == .constraintError)
+        let covering = try checker("WindowCovering")
+        #expect(try status(covering, "Mode", .unsigned(0x10)) == .constraintError)
         #expect(try status(covering, "Mode", .unsigned(0x0F)) == .success)
         #expect(try status(covering, "Mode", .unsigned(0x100)) == .constraintError)
+        // The default has them all.
+        #expect(try status(checker("DoorLock"), "AlarmMask", .unsigned(0xFFFF)) == .success)
+        // What only the device itself sets may have bits of its own.
+        #expect(try status(covering, "ConfigStatus", .unsigned(0x80)) == .success)
+    }
+
+    @Test func commandsIgnoreReservedBitsUnlessAConstraintSaysNo() throws {
+        func fields(_ mask: UInt64) -> [TLVElement] {
+            [
+                TLVElement(.context(0), .unsigned(10)), TLVElement(.context(1), .unsigned(0)),
+                TLVElement(.context(2), .unsigned(mask)), TLVElement(.context(3), .unsigned(mask)),
+            ]
+        }
+        #expect(try status(checker("LevelControl"), command: "MoveToLevel", fields(0x84)) == .success)
+        let timed = [
+            TLVElement(.context(0), .unsigned(2)), TLVElement(.context(1), .unsigned(0)), TLVElement(.context(2), .unsigned(0)),
+        ]
+        #expect(try status(checker("OnOff", features: 1), command: "OnWithTimedOff", timed) == .constraintError)
     }
 
     @Test func stringsAreMeasuredInBytes() throws {

@@ -6,6 +6,10 @@ import MatterTLV
 /// of a command they are INVALID_COMMAND (Matter Core, 8.4.3.3, 8.8.3.3). What has the right type but not a right value is
 /// CONSTRAINT_ERROR in both. Types are strict about signs: `TLVConvertible` says why. What the specification leaves to its text
 /// (`desc`) is the cluster's business, and unknown fields of structures are ignored.
+///
+/// Reserved bits of a bitmap are no right value for an attribute that can be written: the device would keep what it does not know, and
+/// read as one that does. Bits that the attribute's default has, as AlarmMask of Door Lock has all, are none of these. In commands
+/// reserved bits are ignored, so that a client of a later revision is understood, unless a constraint says otherwise.
 public struct ValueChecker {
     /// How strict to be, where clusters differ.
     public struct Options: Sendable, Hashable {
@@ -13,15 +17,16 @@ public struct ValueChecker {
         public var checksConstraints = true
         /// The status of what breaks a constraint.
         public var constraintFailure = StatusCode.constraintError
-        /// Whether bits without a definition break a constraint. Where they are not reserved, a later revision may use them.
-        public var refusesUndefinedBits = false
         /// Whether an enumeration's item whose conformance disallows it breaks a constraint.
         public var refusesDisallowedItems = false
 
         public init() {}
     }
 
-    private enum Use { case attribute, command }
+    private enum Use {
+        /// An attribute that clients cannot write, a value for one that they can, the fields of a command.
+        case attribute, write, command
+    }
 
     public var cluster: ClusterDefinition
     public var features: UInt32
@@ -38,16 +43,19 @@ public struct ValueChecker {
 
     /// A whole new value of an attribute. `constraint` stands in place of the definition's, as when a device type narrows it.
     public func check(_ value: TLVValue, of attribute: AttributeDefinition, constraint: Constraint? = nil) throws(Status) {
-        let element = Element(attribute.name, attribute.type, attribute.isNullable, constraint ?? attribute.constraint)
-        try check(value, element, siblings: nil, .attribute)
+        var element = Element(attribute.name, attribute.type, attribute.isNullable, constraint ?? attribute.constraint)
+        element.defaultBits = attribute.defaultValue?.unsigned ?? 0
+        try check(value, element, siblings: nil, Self.use(attribute))
     }
 
     /// A new entry of a list attribute.
     public func check(entry: TLVValue, of attribute: AttributeDefinition) throws(Status) {
         guard case .list(let type) = attribute.type.base else { throw Status(.invalidDataType, "\(attribute.name) is no list") }
         let element = Element("an entry of \(attribute.name)", type, false, attribute.constraint.entry ?? .none)
-        try check(entry, element, siblings: nil, .attribute)
+        try check(entry, element, siblings: nil, Self.use(attribute))
     }
+
+    private static func use(_ attribute: AttributeDefinition) -> Use { attribute.writePrivilege == nil ? .attribute : .write }
 
     /// The fields of a command. None at all is the same as an empty structure.
     public func check(fields: TLVValue?, of command: CommandDefinition) throws(Status) {
@@ -64,6 +72,8 @@ extension ValueChecker {
         var type: TypeReference
         var isNullable: Bool
         var constraint: Constraint
+        /// Bits that the default of an attribute has.
+        var defaultBits: UInt64 = 0
 
         init(_ name: String, _ type: TypeReference, _ isNullable: Bool, _ constraint: Constraint) {
             (self.name, self.type, self.isNullable, self.constraint) = (name, type, isNullable, constraint)
@@ -101,7 +111,7 @@ extension ValueChecker {
         case (.unsigned, .unsigned(let number)): try check(number, element, siblings)
         case (.signed, .signed(let number)): try check(number, element, siblings)
         case (.enumeration(let definition), .unsigned(let number)): try check(number, definition, element, siblings)
-        case (.bitmap(let definition), .unsigned(let number)): try check(number, definition, element, siblings)
+        case (.bitmap(let definition), .unsigned(let number)): try check(number, definition, element, siblings, use)
         case (.utf8, .utf8(let text)): try check(text, element, siblings)
         case (.octets, .octets(let bytes)): try check(count: bytes.count, "bytes", element, siblings)
         case (.structure(let definition), .structure(let members)): try check(members, definition.fields, of: element.name, use)
@@ -137,9 +147,11 @@ extension ValueChecker {
         try check(measure: Int64(clamping: number), "may not be \(item.name)", element, siblings)
     }
 
-    private func check(_ number: UInt64, _ definition: BitmapDefinition, _ element: Element, _ siblings: Siblings?) throws(Status) {
+    private func check(
+        _ number: UInt64, _ definition: BitmapDefinition, _ element: Element, _ siblings: Siblings?, _ use: Use
+    ) throws(Status) {
         if definition.bytes < 8, number >> (UInt64(definition.bytes) * 8) != 0 { throw broken(element, "does not fit its type") }
-        if options.refusesUndefinedBits, options.checksConstraints, number & ~definition.definedBits != 0 {
+        if use == .write, options.checksConstraints, number & ~(definition.definedBits | element.defaultBits) != 0 {
             throw broken(element, "has bits that \(definition.name) does not define")
         }
         try check(measure: Int64(clamping: number), "has a value that is not allowed", element, siblings)
