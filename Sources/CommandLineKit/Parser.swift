@@ -100,6 +100,9 @@ struct Parser {
         } else if name.hasPrefix("no-"), let argument = options.first(where: { $0.isNegatable && "no-" + $0.name == name }) {
             if attached != nil { throw UsageError("--\(name) takes no value", hint: hint) }
             parsed.flags[argument.name] = false
+        } else if let owner = command.subcommands.first(where: { $0.options.contains { $0.name == name } }) {
+            throw UsageError(
+                "--\(name) goes behind the command, as in '\(path.map(\.name).joined(separator: " ")) \(owner.name) --\(name)'", hint: hint)
         } else {
             let names = options.flatMap { $0.isNegatable ? ["--\($0.name)", "--no-\($0.name)"] : ["--\($0.name)"] }
             throw unknown("option", "--\(name)", among: names + ["--help"])

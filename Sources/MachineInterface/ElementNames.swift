@@ -11,7 +11,20 @@ public enum ElementNames {
     public static func cluster(_ text: String) throws(MachineError) -> ClusterID {
         if let number = number(text) { return ClusterID(try narrow(number, "a cluster")) }
         if let known = DataModel.cluster(named: text) { return known.id }
-        throw .badRequest("there is no cluster '\(text)'" + DataModel.didYouMean(text, among: DataModel.index.map(\.name)))
+        let owners = owners(of: text)
+        let hint =
+            owners.isEmpty
+            ? DataModel.didYouMean(text, among: DataModel.index.map(\.name)) : DataModel.didYouMean(Array(owners.prefix(3)))
+        throw .badRequest("there is no cluster '\(text)'" + hint)
+    }
+
+    /// What is called so in a cluster: `LevelControl.CurrentLevel` for `CurrentLevel`.
+    private static func owners(of text: String) -> [String] {
+        let wanted = DataModel.normalizedName(text)
+        return DataModel.index.compactMap { DataModel.cluster(id: $0.id) }.flatMap { cluster in
+            (cluster.attributes.map(\.name) + cluster.commands.map(\.name) + cluster.events.map(\.name))
+                .filter { DataModel.normalizedName($0) == wanted }.map { "\(cluster.name).\($0)" }
+        }
     }
 
     /// - Parameter cluster: nil for every cluster, which only the global attributes have in common.

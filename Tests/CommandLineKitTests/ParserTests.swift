@@ -80,6 +80,7 @@ import Testing
         (["read", "--no-colour"], "unknown option '--no-colour'; did you mean '--no-color'?"),
         (["read", "--no-verbose"], "unknown option '--no-verbose'; did you mean '--verbose'?"),
         (["read", "-x"], "unknown option '-x'"),
+        (["--format", "table", "read", "a"], "--format goes behind the command, as in 'demo read --format'"),
         (["read", "a", "b", "--format", "tabel"], "--format: 'tabel' is none of table, lines, tree; did you mean 'table'?"),
         (["read", "a", "b", "--format"], "--format needs a value FORMAT"),
         (["read", "a", "b", "--format", "--verbose"], "--format needs a value FORMAT"),

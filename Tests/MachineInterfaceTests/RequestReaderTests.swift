@@ -20,6 +20,9 @@ import Testing
         #expect(throws: MachineError.badRequest("there is no cluster 'OnOf'; did you mean OnOff?")) {
             try reader("{\"cluster\": \"OnOf\"}").cluster()
         }
+        #expect(throws: MachineError.badRequest("there is no cluster 'CurrentLevel'; did you mean LevelControl.CurrentLevel?")) {
+            try reader("{\"cluster\": \"CurrentLevel\"}").cluster()
+        }
         #expect(throws: MachineError.self) { try reader("{\"endpoint\": 65536}").endpoint() }
         #expect(throws: MachineError.self) { try reader("{\"endpoint\": \"one\"}").endpoint() }
         #expect(throws: MachineError.self) { try reader("[]") }

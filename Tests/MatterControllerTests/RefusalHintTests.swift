@@ -36,9 +36,14 @@ import Testing
         let hint = RefusalHint.invoke(path, fields, .constraintError)
         // Twenty deciseconds, and an option that nobody has set.
         #expect(hint == " (Level 255 (100.4 %) was sent, allowed is max 254; TransitionTime 2.0 s was sent)")
-        // A field that was not sent is not told of.
-        let short = RefusalHint.invoke(path, .structure([TLVElement(.context(0), .unsigned(255))]), .invalidCommand)
-        #expect(short.contains("Level") && !short.contains("TransitionTime"), "\(short)")
+        // A field that was not sent is not told of, unless that may be the reason.
+        let short = RefusalHint.invoke(path, .structure([TLVElement(.context(0), .unsigned(255))]), .constraintError)
+        #expect(short == " (Level 255 (100.4 %) was sent, allowed is max 254)")
+        let lacking = RefusalHint.invoke(path, .structure([TLVElement(.context(0), .unsigned(3))]), .invalidCommand)
+        #expect(lacking == " (TransitionTime is missing; OptionsMask is missing; OptionsOverride is missing)")
+        // What the model allows is not the reason.
+        let right = RefusalHint.invoke(path, .structure([TLVElement(.context(0), .unsigned(3))]), .constraintError)
+        #expect(right == "")
     }
 
     @Test func nothingIsAddedWhereNothingIsKnown() {

@@ -22,11 +22,22 @@ enum RefusalHint {
         guard status == .constraintError || status == .invalidCommand, case .structure(let members) = fields,
             let cluster = DataModel.cluster(id: path.cluster), let command = cluster.command(id: path.command)
         else { return "" }
+        func member(_ field: FieldDefinition) -> TLVElement? { members.first { $0.tag == .context(field.id.rawValue) } }
+        // What a command must have whatever the device is; it may be what the device misses.
+        let missing = command.fields.filter { $0.conformance == .mandatory && member($0) == nil }.map { "\($0.name) is missing" }
+        if status == .invalidCommand, !missing.isEmpty { return parenthesised(missing) }
         return parenthesised(
             command.fields.map { field in
-                guard let member = members.first(where: { $0.tag == .context(field.id.rawValue) }) else { return nil }
+                guard let member = member(field), !isRight(member.value, field) else { return nil }
                 return sent(ValueText(field, in: cluster.id), member.value, field.constraint, name: field.name)
             })
+    }
+
+    /// The model allows it, whatever the device's own limits are: it is not what the device has refused.
+    private static func isRight(_ value: TLVValue, _ field: FieldDefinition) -> Bool {
+        guard let number = value.signed, !field.constraint.text.isEmpty, field.constraint.names.isEmpty else { return false }
+        let isDescribed = field.constraint.requirements.joined().contains { if case .described = $0 { true } else { false } }
+        return !isDescribed && field.constraint.check(number, decimals: field.type.unit?.decimals ?? 0)
     }
 
     /// What was sent, as people read it, and what is allowed; nil when neither says more than the number itself.

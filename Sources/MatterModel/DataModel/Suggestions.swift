@@ -18,7 +18,11 @@ extension DataModel {
 
     /// `; did you mean A, B or C?`, or nothing.
     public static func didYouMean(_ name: String, among names: some Sequence<String>) -> String {
-        let found = suggestions(for: name, among: names)
+        didYouMean(suggestions(for: name, among: names))
+    }
+
+    /// The same with what is known to be meant.
+    public static func didYouMean(_ found: [String]) -> String {
         guard let last = found.last else { return "" }
         return "; did you mean " + (found.count == 1 ? last : found.dropLast().joined(separator: ", ") + " or " + last) + "?"
     }

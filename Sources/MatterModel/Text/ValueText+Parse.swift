@@ -52,7 +52,8 @@ extension ValueText {
         if let value = measured(text) { return number(value) }
         if let value = withMeaning(text) { return .unsigned(value) }
         if let value = named(text) { return .unsigned(value) }
-        let hint = (unit?.symbol ?? gauge?.symbol).map { $0.isEmpty ? "" : " (in \($0), as 1\($0))" } ?? ""
+        let example = (unit?.decimals ?? 0) > 0 ? "1.5" : "1"
+        let hint = (unit?.symbol ?? gauge?.symbol).map { $0.isEmpty ? "" : " (in \($0), as \(example)\($0))" } ?? ""
         throw ValueError("\(label) is an integer\(hint), not \(text.isEmpty ? "an empty text" : text)")
     }
 

@@ -15,7 +15,7 @@ enum SimulatorOptions {
             kind: .unsigned(0...UInt64.max)),
         .option("speed", "X", help: "How many times as fast real time goes", kind: .number(0.001...100_000), default: "1"),
         .option(
-            "control", "PATH", help: "A socket for 'hearth sim' and test programs; its folder is made, and is to be yours alone",
+            "control", "PATH", help: "A socket for 'hearth sim' and test programs, which you alone can use; its folder is made",
             kind: .file),
         HomeOptions.json,
     ]
