@@ -64,7 +64,7 @@ final class LineWriter: Sendable {
     }
 
     /// Returns when the reader has read so much that there is room for more answers, or reads no more. For a thread that may block.
-    func awaitRoom() { state.wait { $0.unread < Self.outputLimit || $0.isBroken ? true : nil } }
+    func awaitRoom() { _ = state.wait { $0.unread < Self.outputLimit || $0.isBroken ? true : nil } }
 
     /// Returns when everything is written, or cannot be: after a signal a reader that takes nothing is given up after a second.
     func finish() {
