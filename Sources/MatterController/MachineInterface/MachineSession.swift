@@ -20,7 +20,10 @@ public actor MachineSession {
 
     /// Requests that wait or run, at most: then `receive` waits, and with it whoever writes the requests.
     private static let pendingLimit = 256
+    /// Bytes of them, beyond which the same holds.
+    private static let pendingBytesLimit = 4 << 20
     private var pending = 0
+    private var pendingBytes = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var queues: [String: [@Sendable () async -> Void]] = [:]
     private var subscribedDevices: [Int: String] = [:]
@@ -39,19 +42,26 @@ public actor MachineSession {
         } catch {
             return refuse(.null, .badRequest("the line is not JSON: \(error)"))
         }
-        await receive(json)
+        await receive(json, size: line.count)
     }
 
     /// Takes a request that is parsed already.
-    public func receive(_ json: JSONValue) async {
+    /// - Parameter size: how many bytes it had, where that is known.
+    public func receive(_ json: JSONValue, size: Int = 0) async {
         let id: JSONValue
         do throws(MachineError) { id = try MachineInterface.id(of: json) } catch { return refuse(.null, error) }
         let request: ControllerRequest
         do throws(MachineError) { request = try ControllerRequest(json) } catch { return refuse(id, error) }
         let key = await queue(of: request)
-        while pending >= Self.pendingLimit { await withCheckedContinuation { waiting.append($0) } }
+        while pending >= Self.pendingLimit || pendingBytes >= Self.pendingBytesLimit {
+            await withCheckedContinuation { waiting.append($0) }
+        }
         pending += 1
-        enqueue(key) { [self] in await run(id, request) }
+        pendingBytes += size
+        enqueue(key) { [self] in
+            await run(id, request)
+            await release(size)
+        }
     }
 
     /// A line that cannot be taken at all, such as one that is too long.
@@ -101,6 +111,8 @@ public actor MachineSession {
             await ended(key)
         }
     }
+
+    private func release(_ size: Int) { pendingBytes -= size }
 
     private func ended(_ key: String?) {
         pending -= 1

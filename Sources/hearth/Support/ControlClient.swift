@@ -20,6 +20,9 @@ enum ControlClient {
         let descriptor: Int32
         do {
             descriptor = try UnixSocket.connect(path: path)
+        } catch let error as IOError where error.code == EAGAIN {
+            throw MachineError(
+                MachineError.unreachableStatus, "the simulator on '\(path)' is busy: more clients wait for it than it can take")
         } catch {
             throw MachineError(MachineError.unreachableStatus, "no simulator listens on '\(path)': \(error)")
         }
@@ -34,6 +37,8 @@ enum ControlClient {
         while let line = reader.next() {
             guard case .text(let bytes) = line else { break }
             let answer = try JSONValue(parsing: bytes)
+            // Sent away before it was asked anything.
+            if answer["id"] == .null, answer["ok"] == false { throw failure(answer["error"]) }
             guard answer["id"] == 1 else { continue }
             if answer["ok"] == true {
                 var members = answer.object ?? [:]
