@@ -138,9 +138,11 @@ import Testing
             #expect(try Locks.errors(bench).last?.userIndex == 1)
             try await bench.advance(.seconds(9 * 3600))
             #expect(try mayEnter())
-            try await bench.advance(.seconds(2 * 3600 + 31 * 60))
-            #expect(try !mayEnter())
-            try await bench.advance(.seconds(22 * 3600))
+            try await bench.advance(.seconds(2 * 3600 + 29 * 60 + 59))
+            #expect(try mayEnter())
+            try await bench.advance(.seconds(31))
+            #expect(try !mayEnter(), "half a minute after the end")
+            try await bench.advance(.seconds(22 * 3600 + 30))
             #expect(try mayEnter(), "Friday")
             try await bench.advance(.seconds(24 * 3600))
             #expect(try !mayEnter(), "Saturday")
@@ -176,6 +178,32 @@ import Testing
             try bench.invoke(Spec.ClearHolidaySchedule(holidayIndex: 2))
             #expect(try mode() == 0)
             #expect(cluster.enter(.unlock, pin: "123456"))
+        }
+    }
+
+    @Test func aScheduleUntilTheLastMinuteEndsWithTheDay() async throws {
+        let configuration = Locks.configuration(users: [Locks.user("Maid", pins: ["123456"], type: .scheduleRestrictedUser)])
+        try await Locks.run(configuration) { bench in
+            func mayEnter() throws -> Bool { status { _ = try bench.invoke(Spec.UnlockDoor(pinCode: Locks.code("123456"))) } == nil }
+            try bench.invoke(Self.week(days: .thursday, from: (9, 0), to: (23, 59)))
+            try await bench.advance(.seconds(86399))
+            #expect(try mayEnter())
+            try await bench.advance(.seconds(1))
+            #expect(try !mayEnter())
+        }
+    }
+
+    @Test func aHolidayHasNoModeThatTheLockDoesNotSupport() async throws {
+        // Normal and no remote lock and unlock.
+        let configuration = Locks.configuration(Locks.all, [Ids.supportedOperatingModes: .unsigned(0xFFF6)])
+        try await Locks.run(configuration) { bench in
+            for mode in [Spec.OperatingModeEnum.vacation, .privacy, .passage] {
+                #expect(status { _ = try bench.invoke(Self.holiday(1, 1, .max, mode)) } == .invalidCommand)
+            }
+            #expect(try Self.holidayStatus(bench) == .notFound)
+            #expect(try bench.read(Spec.id, Ids.operatingMode).unsigned == 0)
+            try bench.invoke(Self.holiday(1, 1, .max, .noRemoteLockUnlock))
+            #expect(try bench.read(Spec.id, Ids.operatingMode).unsigned == 3)
         }
     }
 

@@ -237,11 +237,65 @@ enum Locks {
     @Test func unboltingPullsTheLatchOnlyOnUnlock() async throws {
         try await Locks.run(Locks.configuration(Locks.all.union(.unbolting))) { bench in
             try bench.invoke(Spec.UnlockDoor(pinCode: nil))
+            #expect(try Locks.state(bench) == .unlatched, "while the latch is pulled")
+            #expect(try Locks.operations(bench).map(\.lockOperationType) == [.unlatch])
+            try await bench.advance(.milliseconds(999))
+            #expect(try Locks.state(bench) == .unlatched)
+            try await bench.advance(.milliseconds(1))
             #expect(try Locks.state(bench) == .unlocked)
             #expect(try Locks.operations(bench).map(\.lockOperationType) == [.unlatch, .unlock])
             try bench.invoke(Spec.LockDoor(pinCode: nil))
             try bench.invoke(Spec.UnboltDoor(pinCode: nil))
+            #expect(try Locks.state(bench) == .unlocked)
             #expect(try Locks.operations(bench).map(\.lockOperationType) == [.unlatch, .unlock, .lock, .unlock])
+        }
+    }
+
+    @Test func theLatchSpringsBackWhateverComesBetween() async throws {
+        let configuration = Locks.configuration(Locks.all.union(.unbolting), users: Self.home)
+        try await Locks.run(configuration) { bench in
+            // Locked while it is pulled: nothing is unlocked afterwards.
+            try bench.invoke(Spec.UnlockDoor(pinCode: nil))
+            try bench.invoke(Spec.LockDoor(pinCode: nil))
+            try await bench.advance(.seconds(10))
+            #expect(try Locks.state(bench) == .locked)
+            #expect(try Locks.operations(bench).map(\.lockOperationType) == [.unlatch, .lock])
+            // At the keypad as from afar, with whose code it was.
+            #expect(try Locks.cluster(bench).enter(.unlock, pin: "123456"))
+            #expect(try Locks.state(bench) == .unlatched)
+            try await bench.advance(.seconds(1))
+            #expect(try Locks.operations(bench).last?.lockOperationType == .unlock)
+            #expect(try Locks.operations(bench).last?.credentials == .value([Locks.pin(1)]))
+            try bench.invoke(Spec.LockDoor(pinCode: nil))
+            // Without power nothing pulls it.
+            try bench.invoke(Spec.UnlockDoor(pinCode: nil))
+            try Locks.restart(bench, configuration)
+            #expect(try Locks.state(bench) == .unlocked)
+            // A bolt that gets stuck meanwhile stays stuck.
+            try bench.invoke(Spec.UnlockDoor(pinCode: nil))
+            try Locks.cluster(bench).jam()
+            try await bench.advance(.seconds(10))
+            #expect(try Locks.state(bench) == .notFullyLocked)
+        }
+    }
+
+    @Test func openPeriodCountsWhileTheDoorIsOpen() async throws {
+        try await Locks.run { bench in
+            func minutes() throws -> UInt64? { try bench.read(Spec.id, Ids.openPeriod).unsigned }
+            try Locks.byHand(bench, Ids.doorState, Spec.DoorStateEnum.doorOpen)
+            try await bench.advance(.seconds(119))
+            #expect(try minutes() == 1)
+            try await bench.advance(.seconds(481))
+            #expect(try minutes() == 10)
+            try Locks.restart(bench)
+            #expect(try minutes() == 10)
+            try await bench.advance(.seconds(60))
+            #expect(try minutes() == 11)
+            try Locks.byHand(bench, Ids.doorState, Spec.DoorStateEnum.doorClosed)
+            try await bench.advance(.seconds(600))
+            #expect(try minutes() == 11, "it stays")
+            try Locks.byHand(bench, Ids.doorState, Spec.DoorStateEnum.doorOpen)
+            #expect(try minutes() == 0)
         }
     }
 

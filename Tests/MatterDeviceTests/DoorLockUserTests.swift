@@ -139,10 +139,12 @@ import Testing
             try bench.invoke(Self.set(.add, Locks.rfid(1), "rfid_data_123456", user: 1))
             let change = try bench.invoke(Self.set(.modify, Locks.rfid(1), "rfid_data_654321", user: 1), Self.beta)
             #expect(change == Self.response(0x85, next: 2))
-            // The removed fabric's marks go; what it made stays.
+            // What the removed fabric made stays; 0 says that its maker is gone, where null would say that no fabric made it.
             bench.node.forget(1)
-            #expect(try Self.user(bench, 1).creatorFabricIndex == .null)
-            #expect(try Self.credential(bench, Locks.rfid(1)).creatorFabricIndex == .null)
+            try Locks.restart(bench)
+            #expect(try Self.user(bench, 1).creatorFabricIndex == 0)
+            #expect(try Self.credential(bench, Locks.rfid(1)).creatorFabricIndex == 0)
+            #expect(try Self.credential(bench, Locks.rfid(1)).lastModifiedFabricIndex == 0)
             #expect(try Self.credential(bench, Locks.rfid(1)).credentialExists)
         }
     }
@@ -176,6 +178,11 @@ import Testing
             #expect(try bench.invoke(Self.set(.add, Locks.pin(2), "000000")) == Self.response(0, user: 2, next: 3))
             #expect(try Self.credential(bench, Locks.pin(1)) == Self.exists(1, next: 2))
             #expect(try bench.invoke(Self.set(.modify, Locks.pin(9), "999999", user: 1)) == Self.response(0x85, next: 10))
+            // Another user's: OCCUPIED.
+            #expect(try bench.invoke(Self.set(.modify, Locks.pin(1), "999999", user: 2)) == Self.response(3, next: 3))
+            for missing: UInt16 in [0, 3, 11] {
+                #expect(try bench.invoke(Self.set(.modify, Locks.pin(1), "999999", user: missing)) == Self.response(0x85, next: 3))
+            }
         }
     }
 
@@ -243,13 +250,15 @@ import Testing
             #expect(try bench.invoke(Self.set(.add, programming(1), "123456")) == Self.response(0x85, next: nil))
             #expect(try bench.invoke(Self.set(.add, programming(0), "123456")) == Self.response(0, user: 1, next: nil))
             #expect(try Self.user(bench, 1) == Self.taken(1, [programming(0)]))
-            #expect(try Self.credential(bench, programming(0)) == Self.exists(1))
+            let known = Spec.GetCredentialStatusResponse(
+                credentialExists: true, userIndex: .null, creatorFabricIndex: 1, lastModifiedFabricIndex: 1, nextCredentialIndex: .null)
+            #expect(try Self.credential(bench, programming(0)) == known, "whose it is is not told")
             #expect(try bench.invoke(Self.set(.modify, programming(0), "654321")) == Self.response(0, next: nil))
             for index in 0...1 as ClosedRange<UInt16> {
                 #expect(status { _ = try bench.invoke(Spec.ClearCredential(credential: .value(programming(index)))) } == .invalidCommand)
             }
             try bench.invoke(Spec.ClearCredential(credential: .null))
-            #expect(try Self.credential(bench, programming(0)) == Self.exists(1), "clearing all leaves it")
+            #expect(try Self.credential(bench, programming(0)) == known, "clearing all leaves it")
             #expect(try Locks.cluster(bench).enter(.unlock, pin: "654321"))
             try bench.invoke(Spec.ClearUser(userIndex: 1))
             #expect(try Self.credential(bench, programming(0)) == Self.exists(nil))

@@ -22,6 +22,7 @@ extension ClusterFactory {
                         ClusterParameter("type", .unsigned(0...9), "UserTypeEnum (0, unrestricted)"),
                         ClusterParameter("rule", .unsigned(0...2), "CredentialRuleEnum (0, single)"),
                     ])), "users that the lock has when it is new"),
+            ClusterParameter("latchTime", .seconds(0...60), "how long a lock with Unbolting pulls the latch when it is unlocked (1)"),
             ClusterParameter("readOnly", .list(.text), "attributes that nobody may write, of those whose write access is optional"),
         ],
     ]

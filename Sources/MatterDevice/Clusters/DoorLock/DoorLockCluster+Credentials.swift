@@ -145,7 +145,11 @@ extension DoorLockCluster {
         guard index != nil || key.credentialType == .programmingPIN else {
             throw Status(.invalidCommand, "whose credential it is")
         }
-        if let index, index != credential.user { throw Status(.invalidCommand, "it is another user's credential") }
+        if let index, index != credential.user {
+            guard isUserIndex(index), users[index] != nil else { throw Status(.invalidCommand, "there is no user \(index)") }
+            // It is another user's credential (5.2.10.37.1).
+            throw Status(.failure, clusterStatus: Spec.StatusCodeEnum.occupied.rawValue)
+        }
         guard !hasUserFields else { throw Status(.invalidCommand, "the user has its status and type") }
         guard credential.creator == author.fabric, users[credential.user]?.creator == author.fabric else {
             throw Status(.invalidCommand, "the credential belongs to another fabric")
@@ -166,8 +170,10 @@ extension DoorLockCluster {
         }.map(\.credentialIndex).min()
         // Only public keys are told; locks without them do not have the field.
         let told = Self.isAliro(key.credentialType) ? credential?.data : nil
+        // The programming PIN's user is not told (5.2.10.39.2).
+        let user = key.credentialType == .programmingPIN ? nil : credential?.user
         return Spec.GetCredentialStatusResponse(
-            credentialExists: credential != nil, userIndex: Nullable(credential?.user),
+            credentialExists: credential != nil, userIndex: Nullable(user),
             creatorFabricIndex: Nullable(credential?.creator),
             lastModifiedFabricIndex: Nullable(credential?.modifier), nextCredentialIndex: Nullable(next),
             credentialData: hasAliro ? Nullable(told) : nil)

@@ -19,6 +19,8 @@ extension DoorLockCluster {
 
     /// The thumb turn. It also frees a bolt that is stuck.
     private func turn(_ state: Spec.LockStateEnum?) throws(Status) {
+        cancel(latchTimer)
+        latchTimer = nil
         guard let state else { return setLasting(Ids.lockState, .null) }
         switch state {
         case .locked, .unlocked:
@@ -42,12 +44,14 @@ extension DoorLockCluster {
         switch state {
         case .doorOpen:
             count(Ids.doorOpenEvents)
-            keep(TLVValue.unsigned(wallSeconds).encoded(), as: "opened")
+            // A door that was ajar has been open since then.
+            if opened == nil { keep(TLVValue.unsigned(wallSeconds).encoded(), as: "opened") }
+            countOpenMinutes()
         case .doorClosed:
             count(Ids.doorClosedEvents)
-            if let opened = kept("opened").flatMap({ try? TLVValue(decoding: $0).unsigned }), opened <= wallSeconds {
-                setLasting(Ids.openPeriod, UInt16(clamping: (wallSeconds - opened) / 60).tlv)
-            }
+            countOpenMinutes()
+            cancel(openTimer)
+            openTimer = nil
             keep(nil, as: "opened")
         default: break
         }
@@ -56,13 +60,29 @@ extension DoorLockCluster {
         if state == .doorAjar { alarm(.doorAjar) }
     }
 
+    /// When the door was opened, in seconds since 1970; nil while it is closed.
+    private var opened: UInt64? { kept("opened").flatMap { try? TLVValue(decoding: $0).unsigned } }
+
+    /// OpenPeriod is the whole minutes since the door was opened; it counts on while the door is open, and stays when it is closed (5.2.9.7).
+    func countOpenMinutes() {
+        cancel(openTimer)
+        openTimer = nil
+        guard has(Ids.openPeriod), let opened, opened <= wallSeconds else { return }
+        let minutes = (wallSeconds - opened) / 60
+        setLasting(Ids.openPeriod, UInt16(clamping: minutes).tlv)
+        guard minutes < UInt16.max else { return }
+        let left = Duration.seconds(Int64(clamping: opened + (minutes + 1) * 60)) - node.environment.wall
+        openTimer = after(max(.zero, left)) { [weak self] in self?.countOpenMinutes() }
+    }
+
     private func count(_ attribute: AttributeID) { setLasting(attribute, .unsigned((limit(attribute) + 1) & 0xFFFF_FFFF)) }
 
     /// The bolt gets stuck where it is.
     public func jam() {
         isJammed = true
         cancel(relockTimer)
-        relockTimer = nil
+        cancel(latchTimer)
+        (relockTimer, latchTimer) = (nil, nil)
         setLasting(Ids.lockState, Spec.LockStateEnum.notFullyLocked.tlv)
         alarm(.lockJammed)
     }

@@ -110,16 +110,32 @@ extension DoorLockCluster {
         // The alarm was raised when it jammed.
         guard !isJammed else { throw refuse(attempt, .unspecified, "the bolt is stuck") }
         cancel(relockTimer)
-        relockTimer = nil
+        cancel(latchTimer)
+        (relockTimer, latchTimer) = (nil, nil)
         if attempt.operation == .lock {
             setLasting(Ids.lockState, Spec.LockStateEnum.locked.tlv)
         } else {
-            if attempt.operation == .unlock, hasFeature(Spec.Feature.unbolting.rawValue) { emitOperation(.unlatch, attempt) }
-            setLasting(Ids.lockState, Spec.LockStateEnum.unlocked.tlv)
             scheduleRelock(after: attempt.timeout.map(UInt64.init) ?? limit(Ids.autoRelockTime))
+            if attempt.operation == .unlock, hasFeature(Spec.Feature.unbolting.rawValue) { return pullLatch(attempt) }
+            setLasting(Ids.lockState, Spec.LockStateEnum.unlocked.tlv)
         }
         emitOperation(attempt.operation.type, attempt)
         if let index = attempt.user { used(index, attempt) }
+    }
+
+    /// Retracts the bolt and pulls the latch for a moment; only then is the door unlocked (5.2.4.11, 5.2.11.3).
+    private func pullLatch(_ attempt: LockAttempt) {
+        set(Ids.lockState, Spec.LockStateEnum.unlatched.tlv)
+        // Without power the latch springs back.
+        keep(Spec.LockStateEnum.unlocked.tlv.encoded(), as: "setting/\(Ids.lockState)")
+        emitOperation(.unlatch, attempt)
+        latchTimer = after(latchTime) { [weak self] in
+            guard let self else { return }
+            latchTimer = nil
+            setLasting(Ids.lockState, Spec.LockStateEnum.unlocked.tlv)
+            emitOperation(.unlock, attempt)
+            if let index = attempt.user { used(index, attempt) }
+        }
     }
 
     func scheduleRelock(after seconds: UInt64) {

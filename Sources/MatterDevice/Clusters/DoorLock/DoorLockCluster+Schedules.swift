@@ -115,7 +115,10 @@ extension DoorLockCluster {
             throw Status(.invalidCommand, "HolidayIndex \(request.holidayIndex)")
         }
         guard request.localStartTime < request.localEndTime else { throw Status(.invalidCommand, "the times") }
-        guard request.operatingMode.isDefined else { throw Status(.invalidCommand, "OperatingMode \(request.operatingMode)") }
+        // OperatingMode would have the value, and only the supported ones are valid there (5.2.9.25).
+        guard request.operatingMode.isDefined, supports(request.operatingMode) else {
+            throw Status(.invalidCommand, "OperatingMode \(request.operatingMode)")
+        }
         holidays[request.holidayIndex] = HolidaySchedule(
             start: request.localStartTime, end: request.localEndTime, mode: request.operatingMode)
         emitUserChange(.holidaySchedule, .add, user: nil, data: UInt16(request.holidayIndex), author)
@@ -137,6 +140,9 @@ extension DoorLockCluster {
     /// Local seconds since 2000; 0 before that.
     private var localSeconds: UInt64 { wallSeconds < Self.matterEpoch ? 0 : wallSeconds - Self.matterEpoch }
 
+    /// A schedule that ends here ends with the day (5.2.10.4.7).
+    private static let lastMinute = 23 * 60 + 59
+
     /// Whether a user whose access is restricted may pass now: within one of the schedules of each kind that it has. Without any it
     /// may never.
     func isWithinSchedule(_ user: UInt16) -> Bool {
@@ -150,7 +156,7 @@ extension DoorLockCluster {
         let inWeek = week.contains { schedule in
             let start = Int(schedule.startHour) * 60 + Int(schedule.startMinute)
             let end = Int(schedule.endHour) * 60 + Int(schedule.endMinute)
-            return schedule.days.rawValue >> day & 1 == 1 && start <= minute && minute <= end
+            return schedule.days.rawValue >> day & 1 == 1 && start <= minute && (minute < end || end == Self.lastMinute)
         }
         let inYear = year.contains { UInt64($0.start) <= localSeconds && localSeconds <= UInt64($0.end) }
         return (week.isEmpty || inWeek) && (year.isEmpty || inYear)
@@ -161,9 +167,9 @@ extension DoorLockCluster {
         cancel(holidayTimer)
         holidayTimer = nil
         let now = localSeconds
-        let active = holidays.entries.filter { UInt64($0.value.start) <= now && now < UInt64($0.value.end) }.min {
-            $0.key < $1.key
-        }
+        let active = holidays.entries.filter {
+            UInt64($0.value.start) <= now && now < UInt64($0.value.end) && supports($0.value.mode)
+        }.min { $0.key < $1.key }
         let before = kept("mode-before-holiday").flatMap { try? TLVValue(decoding: $0) }
         if let active {
             if before == nil { keep(value(Ids.operatingMode).encoded(), as: "mode-before-holiday") }

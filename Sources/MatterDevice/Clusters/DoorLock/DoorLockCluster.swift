@@ -8,7 +8,8 @@ import MatterTLV
 /// Parameter of the profile: `users`, whom the lock knows when it is new: an array of structures with the members 0 `name` (text), 1 `pins`
 /// (array of texts), 2 `rfids` (array of octets), 3 `type` (UserTypeEnum, default 0) and 4 `rule` (CredentialRuleEnum, default 0). They
 /// belong to no fabric. PINs and RFIDs take the lowest free index each. `readOnly`: names of attributes that nobody may write, of those
-/// whose write access is optional (an array of texts).
+/// whose write access is optional (an array of texts). `latchTime`: how long a lock with the Unbolting feature pulls the latch when it is
+/// unlocked, and LockState is Unlatched (1 s).
 ///
 /// By hand (`setLocally`): LockState is a hand on the thumb turn (source Manual), or an unlatched or not fully locked bolt; DoorState is the
 /// door; ActuatorEnabled, OperatingMode and the like are settings. An event raised by a tester (`triggerLocally`): DoorLockAlarm LockJammed
@@ -33,6 +34,11 @@ public final class DoorLockCluster: Cluster {
     var lockedOut: ModelInstant?
     var relockTimer: Token?
     var holidayTimer: Token?
+    /// Until the latch is let go, and until OpenPeriod counts the next minute.
+    var latchTimer: Token?
+    var openTimer: Token?
+    /// How long the latch is pulled.
+    let latchTime: Duration
     /// What a user with more than one credential has shown so far at the lock.
     var shown: (user: UInt16, credentials: [Credential], until: ModelInstant)?
     /// The bolt is stuck: it moves neither way until it is turned by hand.
@@ -40,6 +46,7 @@ public final class DoorLockCluster: Cluster {
 
     public init(endpoint: EndpointID, node: DeviceNode, configuration: ClusterConfiguration = .init()) {
         let configuration = Self.complete(configuration)
+        latchTime = .milliseconds(Int64(min(configuration.parameters["latchTime"]?.unsigned ?? 1000, 60_000)))
         let prefix = "cluster/\(endpoint)/\(Spec.id)/"
         let store = node.environment.store
         func names(_ kind: String) -> [String] {
@@ -172,10 +179,12 @@ public final class DoorLockCluster: Cluster {
         for attribute in Self.lasting {
             if let bytes = kept("setting/\(attribute)"), let value = try? TLVValue(decoding: bytes) { set(attribute, value) }
         }
-        (wrongCodes, lockedOut, shown, isJammed, relockTimer, holidayTimer) = (0, nil, nil, false, nil, nil)
+        (wrongCodes, lockedOut, shown, isJammed) = (0, nil, nil, false)
+        (relockTimer, holidayTimer, latchTimer, openTimer) = (nil, nil, nil, nil)
         if lockState == .unlocked || lockState == .unlatched { scheduleRelock(after: limit(Ids.autoRelockTime)) }
         for (index, user) in users.entries where user.expiry != nil { scheduleExpiry(of: index) }
         updateHoliday()
+        countOpenMinutes()
     }
 
     /// Sets an attribute that outlives the power.
@@ -209,17 +218,20 @@ public final class DoorLockCluster: Cluster {
         if attribute.id == Ids.operatingMode { keep(nil, as: "mode-before-holiday") }
     }
 
+    /// Stands for a fabric that is gone, where null would mean that none ever made the entry (5.2.10.34.8, 5.2.10.39.3).
+    private static let removedFabric: FabricIndex = 0
+
     public override func fabricRemoved(_ fabric: FabricIndex) {
         for (index, user) in users.entries where user.creator == fabric || user.modifier == fabric {
             var user = user
-            if user.creator == fabric { user.creator = nil }
-            if user.modifier == fabric { user.modifier = nil }
+            if user.creator == fabric { user.creator = Self.removedFabric }
+            if user.modifier == fabric { user.modifier = Self.removedFabric }
             users[index] = user
         }
         for (key, credential) in credentials.entries where credential.creator == fabric || credential.modifier == fabric {
             var credential = credential
-            if credential.creator == fabric { credential.creator = nil }
-            if credential.modifier == fabric { credential.modifier = nil }
+            if credential.creator == fabric { credential.creator = Self.removedFabric }
+            if credential.modifier == fabric { credential.modifier = Self.removedFabric }
             credentials[key] = credential
         }
     }

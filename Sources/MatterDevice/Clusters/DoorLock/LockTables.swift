@@ -8,7 +8,7 @@ struct LockUser: Hashable {
     var status = DoorLock.UserStatusEnum.occupiedEnabled
     var type = DoorLock.UserTypeEnum.unrestrictedUser
     var rule = DoorLock.CredentialRuleEnum.single
-    /// Nil for users of the profile, of the keypad, and of fabrics that are gone.
+    /// Nil for users of the profile and of the keypad, 0 for those of fabrics that are gone.
     var creator: FabricIndex?
     var modifier: FabricIndex?
     /// In the order in which they were added.
@@ -25,7 +25,7 @@ struct LockCredential: Hashable {
     var modifier: FabricIndex?
 }
 
-/// The schedule of a user on days of the week, in minutes of the day; the end belongs to it.
+/// The schedule of a user on days of the week, in minutes of the day; the end belongs to it only where it is 23:59.
 struct WeekDaySchedule: Hashable {
     var days: DoorLock.DaysMaskBitmap
     var startHour, startMinute, endHour, endMinute: UInt8
