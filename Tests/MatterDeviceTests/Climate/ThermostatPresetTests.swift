@@ -154,6 +154,27 @@ extension Bench {
         }
     }
 
+    /// The other setpoints are not those of the preset that counts.
+    @Test(arguments: [true, false]) func onlyASetpointThatCountsEndsThePreset(occupied: Bool) async throws {
+        try await Bench.run { bench in
+            try bench.addThermostat([.heating, .cooling, .occupancy, .presets])
+            try bench.setLocally(Thermostat.id, Attributes.occupancy, .unsigned(occupied ? 1 : 0))
+            let ofOccupied = [Attributes.occupiedHeatingSetpoint, Attributes.occupiedCoolingSetpoint]
+            let ofUnoccupied = [Attributes.unoccupiedHeatingSetpoint, Attributes.unoccupiedCoolingSetpoint]
+            func active() throws -> TLVValue { try bench.read(Thermostat.id, Attributes.activePresetHandle) }
+            try bench.invoke(Thermostat.SetActivePresetRequest(presetHandle: .value([2])))
+            for attribute in occupied ? ofUnoccupied : ofOccupied {
+                try bench.setThermostat(attribute, Int16(try #require(try bench.thermostat(attribute)) + 50))
+                #expect(try active() == .octets([2]))
+            }
+            for attribute in occupied ? ofOccupied : ofUnoccupied {
+                try bench.invoke(Thermostat.SetActivePresetRequest(presetHandle: .value([2])))
+                try bench.setThermostat(attribute, Int16(try #require(try bench.thermostat(attribute)) + 50))
+                #expect(try active() == .null)
+            }
+        }
+    }
+
     @Test func anActivePresetSetsTheSetpoints() async throws {
         try await Bench.run { bench in
             try bench.addThermostat(Self.features)
@@ -281,13 +302,16 @@ extension Bench {
             }
             #expect(set(.heatSetpointPresent, [.init(transitionTime: 480, heatSetpoint: 2150, coolSetpoint: .null)]) == nil)
             #expect(set(.coolSetpointPresent, [.init(transitionTime: 480, heatSetpoint: .null, coolSetpoint: 2550)]) == nil)
+            let both = Thermostat.WeeklyScheduleTransitionStruct(transitionTime: 480, heatSetpoint: 2150, coolSetpoint: 2550)
+            #expect(set(.heatSetpointPresent, [both]) == .constraintError, "a setpoint that the mode does not announce")
+            #expect(set(.coolSetpointPresent, [both]) == .constraintError)
             #expect(set(.heatSetpointPresent, [], count: 1) == .invalidCommand)
             #expect(set([], []) == .invalidCommand)
             #expect(set(.heatSetpointPresent, [.init(transitionTime: 1, heatSetpoint: 9999, coolSetpoint: .null)]) == .constraintError)
-            let both = try bench.invoke(
+            let answer = try bench.invoke(
                 Thermostat.GetWeeklySchedule(daysToReturn: .monday, modeToReturn: [.heatSetpointPresent, .coolSetpointPresent]))
-            #expect(both.transitions == [.init(transitionTime: 480, heatSetpoint: 2150, coolSetpoint: 2550)])
-            #expect(both.dayOfWeekForSequence == .monday)
+            #expect(answer.transitions == [both])
+            #expect(answer.dayOfWeekForSequence == .monday)
             let heat = try bench.invoke(Thermostat.GetWeeklySchedule(daysToReturn: .init(rawValue: 3), modeToReturn: .heatSetpointPresent))
             #expect(heat.transitions == [.init(transitionTime: 480, heatSetpoint: 2150, coolSetpoint: .null)])
             #expect(heat.dayOfWeekForSequence.rawValue == 3)

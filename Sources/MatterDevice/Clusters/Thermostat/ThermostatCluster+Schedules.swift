@@ -252,6 +252,10 @@ extension ThermostatCluster {
             throw Status(.invalidCommand, "the mode is not supported")
         }
         for transition in request.transitions {
+            // What a mode does not announce is null (4.3.10.2.3).
+            guard modes.contains(.heatSetpointPresent) || transition.heatSetpoint.isNull,
+                modes.contains(.coolSetpointPresent) || transition.coolSetpoint.isNull
+            else { throw Status(.constraintError, "a setpoint is there that the modes do not have") }
             if modes.contains(.heatSetpointPresent) {
                 guard let heat = transition.heatSetpoint.value, heatingLimits.contains(Int(heat)) else {
                     throw Status(.constraintError, "a heating setpoint is missing or outside its limits")

@@ -48,6 +48,9 @@ extension ThermostatCluster {
 
     private static func range(_ low: Int, _ high: Int) -> ClosedRange<Int> { low...max(low, high) }
 
+    /// Whether a setpoint is that of the present occupancy.
+    func isInEffect(_ attribute: AttributeID) -> Bool { Setpoint(attribute)?.isOccupied == isOccupied }
+
     private func limits(_ setpoint: Setpoint) -> ClosedRange<Int> { setpoint.isHeating ? heatingLimits : coolingLimits }
 
     /// Checks a new setpoint, and moves the opposite one out of the dead band. Nothing changes when that is not possible.

@@ -190,7 +190,8 @@ public final class ThermostatCluster: Cluster {
         case Attributes.occupiedHeatingSetpoint, Attributes.unoccupiedHeatingSetpoint, Attributes.occupiedCoolingSetpoint,
             Attributes.unoccupiedCoolingSetpoint:
             noteSetpointChange(by: Int((new.signed ?? 0) - (old.signed ?? 0)), source)
-            if source != .schedule { set(Attributes.activePresetHandle, .null) }
+            // Only a setpoint that counts now ends the preset (4.3.9.13 to 16).
+            if source != .schedule, isInEffect(attribute) { set(Attributes.activePresetHandle, .null) }
         case Attributes.minHeatSetpointLimit, Attributes.maxHeatSetpointLimit, Attributes.minCoolSetpointLimit,
             Attributes.maxCoolSetpointLimit:
             for occupied in [true, false] { settle(occupied: occupied) }
