@@ -191,6 +191,7 @@ import Testing
             try Self.map(bench, (1...12).map { (GroupID($0), 1) }, peer)
             #expect(status { try Self.map(bench, (1...13).map { (GroupID($0), 1) }, peer) } == .resourceExhausted)
             #expect(status { try Self.map(bench, [(1, 0)], peer) } == .constraintError)
+            #expect(status { try Self.map(bench, [(1, 1), (0, 1)], peer) } == .constraintError, "group 0 is none")
             #expect(status { try Self.map(bench, [(1, 1), (1, 1)], peer) } == .constraintError)
             try Self.map(bench, [(1, 1), (1, 2)], peer)
             // A key set that goes takes the groups' claim to it along.

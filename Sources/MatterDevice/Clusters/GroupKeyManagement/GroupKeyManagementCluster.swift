@@ -114,6 +114,8 @@ public final class GroupKeyManagementCluster: Cluster {
         guard entries.allSatisfy({ $0.groupKeySetID != 0 }) else {
             throw Status(.constraintError, "key set 0 is for no group")
         }
+        // 0 is the null group (Matter Core, 2.5.4).
+        guard entries.allSatisfy({ $0.groupId != 0 }) else { throw Status(.constraintError, "there is no group 0") }
         // A group may have several key sets, each once.
         guard Set(entries.map { UInt32($0.groupId.rawValue) << 16 | UInt32($0.groupKeySetID) }).count == entries.count else {
             throw Status(.constraintError, "a group has the same key set twice")
