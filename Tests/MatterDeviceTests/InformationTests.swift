@@ -115,6 +115,31 @@ import Testing
         }
     }
 
+    @Test func faultsThatAreTriggeredAreThere() async throws {
+        try await Bench.run { bench in
+            _ = try bench.makeRoot()
+            let diagnostics = try #require(bench.node.cluster(GeneralDiagnosticsCluster.self, at: 0))
+            func list(_ numbers: UInt64...) -> TLVValue { .array(numbers.map { .unsigned($0) }) }
+            func fields(_ current: TLVValue, _ previous: TLVValue) -> TLVValue {
+                .structure([.init(.context(0), current), .init(.context(1), previous)])
+            }
+            for (event, attribute) in [
+                (Diagnostics.Events.hardwareFaultChange, Diagnostics.Attributes.activeHardwareFaults),
+                (Diagnostics.Events.radioFaultChange, Diagnostics.Attributes.activeRadioFaults),
+                (Diagnostics.Events.networkFaultChange, Diagnostics.Attributes.activeNetworkFaults),
+            ] {
+                let definition = try #require(diagnostics.event(event))
+                let number = try diagnostics.triggerLocally(definition, fields(list(1, 2), list()))
+                #expect(try bench.read(Diagnostics.id, attribute, at: 0) == list(1, 2))
+                #expect(bench.events(Diagnostics.id, event).last?.number == number)
+                // What there was before, the device knows best.
+                _ = try diagnostics.triggerLocally(definition, fields(list(2), list()))
+                #expect(try bench.read(Diagnostics.id, attribute, at: 0) == list(2))
+                #expect(bench.events(Diagnostics.id, event).map(\.fields) == [fields(list(1, 2), list()), fields(list(2), list(1, 2))])
+            }
+        }
+    }
+
     private final class Trigger: Cluster, TestEventHandler {
         func testEvent(_ trigger: UInt64) -> Bool { trigger == 7 }
     }

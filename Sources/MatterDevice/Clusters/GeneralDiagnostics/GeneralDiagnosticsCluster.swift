@@ -93,19 +93,39 @@ public final class GeneralDiagnosticsCluster: Cluster {
         }
     }
 
+    /// The faults that are there, and the event that tells of their change.
+    private static let faults: [(attribute: AttributeID, event: EventID)] = [
+        (Spec.Attributes.activeHardwareFaults, Spec.Events.hardwareFaultChange),
+        (Spec.Attributes.activeRadioFaults, Spec.Events.radioFaultChange),
+        (Spec.Attributes.activeNetworkFaults, Spec.Events.networkFaultChange),
+    ]
+
     /// Faults come and go at the device; each change is an event.
     public override func setLocally(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) {
-        let event: EventID? =
-            switch attribute.id {
-            case Spec.Attributes.activeHardwareFaults: Spec.Events.hardwareFaultChange
-            case Spec.Attributes.activeRadioFaults: Spec.Events.radioFaultChange
-            case Spec.Attributes.activeNetworkFaults: Spec.Events.networkFaultChange
-            default: nil
-            }
-        let old = self.value(attribute.id)
-        set(attribute.id, value)
-        guard let event, old != value else { return }
+        guard let event = Self.faults.first(where: { $0.attribute == attribute.id })?.event else {
+            return try super.setLocally(attribute, value)
+        }
+        change(attribute.id, to: value, event)
+    }
+
+    /// The event that is raised says what faults there are now, so they are there; what there were before is known here.
+    public override func triggerLocally(_ event: EventDefinition, _ fields: TLVValue) throws(Status) -> EventNumber {
+        guard let attribute = Self.faults.first(where: { $0.event == event.id })?.attribute else {
+            return try super.triggerLocally(event, fields)
+        }
+        let current = fields[0] ?? .array([])
+        guard change(attribute, to: current, event.id) else { return emit(event.id, fields) }
+        return EventNumber(node.events.nextNumber.rawValue &- 1)
+    }
+
+    /// Whether it was a change.
+    @discardableResult
+    private func change(_ attribute: AttributeID, to value: TLVValue, _ event: EventID) -> Bool {
+        let old = self.value(attribute)
+        guard old != value else { return false }
+        set(attribute, value)
         emit(event, .structure([.init(.context(0), value), .init(.context(1), old)]))
+        return true
     }
 
     // MARK: Commands
