@@ -99,10 +99,21 @@ extension JournalEntry {
     /// Fields that hold what opens a door.
     private static let secrets: Set<String> = ["PINCode", "CredentialData"]
 
+    private static let redaction = "(redacted)"
+
+    /// Whether something has been taken out of an entry.
+    static func isRedacted(_ json: JSONValue) -> Bool {
+        switch json {
+        case .object(let members): members.contains { secrets.contains($0.key) && $0.value.string == redaction || isRedacted($0.value) }
+        case .array(let entries): entries.contains { isRedacted($0) }
+        default: false
+        }
+    }
+
     private static func redact(_ object: [String: JSONValue]) -> [String: JSONValue] {
         object.mapValues { redact($0) }.reduce(into: [:]) { result, member in
             let isSecret = secrets.contains(member.key) && !member.value.isNull
-            result[member.key] = isSecret ? .string("(redacted)") : member.value
+            result[member.key] = isSecret ? .string(redaction) : member.value
         }
     }
 

@@ -9,13 +9,20 @@ public struct RecordedEntry: Sendable {
     public let device: String
     public let kind: JournalEntry.Kind
     public let json: [String: JSONValue]
+    /// Where it stands: file and line.
+    public internal(set) var place = "the journal"
 
     /// - Throws: `SimulatorError.badRequest` when it lacks what every entry has.
     public init(_ json: JSONValue) throws(SimulatorError) {
         guard case .object(let members) = json, let number = json["number"]?.unsigned,
             let time = json["atNs"]?.unsigned.flatMap({ Int64(exactly: $0) }),
             let device = json["device"]?.string, let kind = json["kind"]?.string.flatMap({ JournalEntry.Kind(rawValue: $0) })
-        else { throw SimulatorError(.badRequest, "this is no journal entry: 'number', 'atNs', 'device' and 'kind' are wanted") }
+        else {
+            if let kind = json["kind"]?.string, JournalEntry.Kind(rawValue: kind) == nil {
+                throw SimulatorError(.badRequest, "there is no journal entry of the kind '\(kind)'")
+            }
+            throw SimulatorError(.badRequest, "this is no journal entry: 'number', 'atNs', 'device' and 'kind' are wanted")
+        }
         (self.number, self.time, self.device, self.kind) = (number, ModelInstant(nanoseconds: time), device, kind)
         self.json = members
     }

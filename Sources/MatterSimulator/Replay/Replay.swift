@@ -11,9 +11,6 @@ import MatterTransport
 /// taken into fabrics, since keys and certificates stand in no journal. So the clusters of commissioning and access are left out of the
 /// comparison, every peer of the journal may do everything, and faults of messages on their way have nothing to strike.
 public enum Replay {
-    /// Bytes of a journal, at most.
-    static let maximumSize = 256 << 20
-
     /// Where the fresh devices did otherwise than the journal says.
     public struct Difference: Sendable {
         public var device: String
@@ -55,30 +52,8 @@ public enum Replay {
         public init(_ profile: DeviceProfile, name: String) { (self.profile, self.name) = (profile, name) }
     }
 
-    /// Reads a journal: JSON Lines as `hearth sim journal` exports them. Lines of other kinds between them are passed over.
-    /// - Throws: `SimulatorError.badRequest` with the line.
-    public static func read(_ text: [UInt8], file: String) throws(SimulatorError) -> [RecordedEntry] {
-        var entries: [RecordedEntry] = []
-        for (index, line) in text.split(separator: 0x0A).enumerated() where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) {
-            let json: JSONValue
-            do throws(JSONError) { json = try JSONValue(parsing: Array(line)) } catch {
-                throw SimulatorError(.badRequest, "\(file):\(index + 1): this is not JSON: \(error)")
-            }
-            // What `simulate --json` says between its entries.
-            guard json["number"] != nil, json["kind"] != nil else { continue }
-            do throws(SimulatorError) { entries.append(try RecordedEntry(json)) } catch {
-                throw SimulatorError(.badRequest, "\(file):\(index + 1): \(error.message)")
-            }
-        }
-        guard let first = entries.first else { throw SimulatorError(.badRequest, "\(file): there is no journal entry in it") }
-        guard first.number == 1 else {
-            throw SimulatorError(
-                .badRequest, "\(file): a journal is replayed from its first entry, and this one begins with number \(first.number)")
-        }
-        return entries
-    }
-
-    /// Replays in virtual time, in memory, on a thread of its own. - Throws: `SimulatorError`, `TimelineError`.
+    /// Replays in virtual time, in memory, on a thread of its own.
+    /// - Throws: `SimulatorError` with the line, `TimelineError`, `CancellationError` when its caller has been cancelled.
     public static func run(_ journal: [RecordedEntry], members: [Member], seed: UInt64) async throws -> Outcome {
         try await run(members: members, seed: seed) { journal }
     }
@@ -92,9 +67,16 @@ public enum Replay {
         do {
             // In a task of that timeline: every call below is then a call from inside.
             let body = { @Sendable in try await feed(try journal(), members, seed, runtime) }
-            result = .success(try await runtime.timeline.spawn("replay", body).value)
+            let replay = runtime.timeline.spawn("replay", body)
+            // Years of model time are not passed for somebody who has gone.
+            result = .success(
+                try await withTaskCancellationHandler {
+                    try await replay.value
+                } onCancel: {
+                    runtime.shutdown()
+                })
         } catch {
-            result = .failure(error)
+            result = .failure(Task.isCancelled ? CancellationError() : error)
         }
         runtime.shutdown()
         await runtime.ended()
@@ -119,15 +101,21 @@ public enum Replay {
             let isNew = entry.kind == .start && !present.contains(entry.device)
             guard isNew || entry.isInput else { continue }
             if entry.time > timeline.now { try await timeline.advance(to: entry.time) }
-            if isNew {
-                guard let member = members.first(where: { $0.name == entry.device }) else {
-                    throw SimulatorError(.badRequest, "no profile is given for the journal's device '\(entry.device)'")
+            do {
+                if isNew {
+                    guard let member = members.first(where: { $0.name == entry.device }) else {
+                        throw SimulatorError(.badRequest, "no profile is given for the journal's device '\(entry.device)'")
+                    }
+                    present.insert(entry.device)
+                    _ = try await simulator.add(member.profile, name: member.name)
+                } else {
+                    inputs += 1
+                    try await simulator.carryOut(entry, &faults)
                 }
-                present.insert(entry.device)
-                _ = try await simulator.add(member.profile, name: member.name)
-            } else {
-                inputs += 1
-                try await simulator.carryOut(entry, &faults)
+            } catch let error as SimulatorError {
+                throw SimulatorError(error.code, "\(entry.place): \(error.message)", status: error.status)
+            } catch let error as ValueError {
+                throw SimulatorError(.badRequest, "\(entry.place): \(error.message)")
             }
             // What follows from it at once belongs before the next.
             try await timeline.advance(by: .zero)

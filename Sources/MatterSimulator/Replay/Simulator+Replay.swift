@@ -20,11 +20,15 @@ extension Simulator {
         switch entry.kind {
         case .set:
             let path = AttributePath(try complete(entry.endpoint), try complete(entry.cluster), try complete(entry.attribute))
+            let value = try entry.value()
+            _ = try device(entry.device)
             // What was refused then is refused now.
-            try? await set(entry.device, path, entry.value())
+            try? await set(entry.device, path, value)
         case .trigger:
             let path = EventPath(try complete(entry.endpoint), try complete(entry.cluster), try complete(entry.event))
-            _ = try? await trigger(entry.device, path, entry.fields())
+            let fields = try entry.fields()
+            _ = try device(entry.device)
+            _ = try? await trigger(entry.device, path, fields)
         case .invoke:
             let path = CommandPath(try complete(entry.endpoint), try complete(entry.cluster), try complete(entry.command))
             let isTimed = DataModel.cluster(id: path.cluster)?.command(id: path.command)?.isTimed ?? false
