@@ -271,7 +271,11 @@ public actor Controller {
         lastSubscription += 1
         let number = lastSubscription
         let subscription = DeviceSubscription(
-            number: number, peer: peer(device), context: context, request: request, update: { update($0) })
+            number: number, peer: peer(device), context: context, request: request,
+            update: { [weak self] event in
+                if case .ended = event { self?.assumeIsolated { $0.subscriptions[number] = nil } }
+                update(event)
+            })
         subscriptions[number] = subscription
         do {
             return (number, try await subscription.begin())

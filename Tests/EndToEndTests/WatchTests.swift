@@ -47,6 +47,36 @@ import Testing
         #expect(try watch.finish() == Program.Result(code: 143, output: "", errors: ""))
     }
 
+    /// By another process of the same home.
+    @Test func itEndsWhenTheDeviceLeavesTheHome() throws {
+        let bench = try Bench("on-off-light", control: true)
+        try bench.pair("on-off-light")
+        let shell = try bench.shell()
+        let subscribed = try shell.answer(
+            1, ["do": "subscribe", "device": "on-off-light", "paths": [["cluster": "OnOff"]], "minIntervalS": 0, "maxIntervalS": 60])
+        #expect(subscribed["ok"] == true)
+        let watch = try Program(["watch", "on-off-light", "OnOff.OnOff", "--mdns", "off"], environment: bench.environment)
+        #expect(try watch.line() == "on-off-light/1 OnOff.OnOff = off")
+        #expect(try bench.run("unpair", "on-off-light").code == 0)
+        #expect(try watch.finish() == Program.Result(code: 3, output: "", errors: "error: on-off-light has left the home\n"))
+        let end = try shell.json { $0["state"] != "lost" }
+        #expect(end["subscription"] == subscribed["subscription"])
+        #expect(end["state"] == "ended")
+        #expect(end["reason"] == "on-off-light has left the home")
+        #expect(try shell.answer(2, ["do": "unsubscribe", "subscription": subscribed["subscription"] ?? .null])["ok"] == false)
+    }
+
+    @Test func itEndsWhenTheDeviceWasReset() throws {
+        let bench = try Bench("on-off-light", control: true)
+        try bench.pair("on-off-light")
+        let watch = try Program(["watch", "on-off-light", "OnOff.OnOff", "--mdns", "off"], environment: bench.environment)
+        #expect(try watch.line() == "on-off-light/1 OnOff.OnOff = off")
+        #expect(try bench.run("sim", "factory-reset", "on-off-light").code == 0)
+        let end = try watch.finish()
+        #expect(end.code == 4)
+        #expect(end.errors.hasPrefix("error: on-off-light cannot be reached") && end.errors.contains("does not know this home"))
+    }
+
     @Test func aReaderThatIsTooSlowLosesReportsAndNoAnswers() throws {
         let bench = try Bench("on-off-light")
         try bench.pair("on-off-light")

@@ -78,6 +78,20 @@ import Testing
         }
     }
 
+    /// It answers, and knows nothing of the home: waiting for it would be in vain.
+    @Test func aDeviceThatWasResetEndsIt() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            let ears = try await Self.subscribe(home)
+            try await home.device("lamp").factoryReset()
+            try await home.advance(by: .seconds(60))
+            #expect(ears.heard.last == "ended")
+            #expect(ears.heard.count { $0 == "ended" } == 1)
+            let count = ears.heard.count
+            try await home.advance(by: .seconds(300))
+            #expect(ears.heard.count == count)
+        }
+    }
+
     @Test func aDeviceThatFallsSilentIsNoticed() async throws {
         try await VirtualHome.run(Self.light) { home in
             let ears = try await Self.subscribe(home)

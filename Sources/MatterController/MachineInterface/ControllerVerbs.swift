@@ -183,7 +183,11 @@ public final class ControllerVerbs: Sendable {
     ) async throws -> ControllerResult {
         let paired = try await controller.device(device)
         let gate = Gate(paired.nodeID, updates)
-        let (number, report) = try await controller.subscribe(device, request) { gate.take($0) }
+        let (number, report) = try await controller.subscribe(device, request) { [self] event in
+            let isHeard = gate.take(event)
+            // Over: its number is free of meaning. Where the answer is still to come `open` needs it.
+            if case .ended = event, isHeard { subscriptions.withLock { $0[gate.number] = nil } }
+        }
         gate.number = number
         subscriptions.withLock { $0[number] = gate }
         return .subscribed(number, values: report.attributes, events: report.events)
@@ -215,12 +219,15 @@ public final class ControllerVerbs: Sendable {
             set { state.withLock { $0.number = newValue } }
         }
 
-        func take(_ update: SubscriptionUpdate) {
+        /// - Returns: false when it was kept for later.
+        @discardableResult
+        func take(_ update: SubscriptionUpdate) -> Bool {
             let number: Int? = state.withLock { state in
                 if !state.isOpen { state.waiting.append(update) }
                 return state.isOpen ? state.number : nil
             }
             if let number { updates(number, update) }
+            return number != nil
         }
 
         func open() {

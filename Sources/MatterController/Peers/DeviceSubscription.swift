@@ -41,6 +41,8 @@ final class DeviceSubscription {
     private var isResuming = false
     /// A device that is seen again may go on with the subscription by itself: it has a moment for that.
     private var hasHeadStart = false
+    /// How often in a row the device has said that it knows nothing of this home.
+    private var denials = 0
 
     init(
         number: Int, peer: Peer, context: ControllerContext, request: SubscribeRequest, update: @escaping (SubscriptionUpdate) -> Void
@@ -146,12 +148,31 @@ final class DeviceSubscription {
                 let report = try await me.subscribe()
                 me.restored(report)
             } catch {
-                me.plan()
+                me.failed(error)
             }
         }
     }
 
+    /// Goes on trying, unless the device is no longer in the home: taken out of it by another process, or reset.
+    private func failed(_ error: any Error) {
+        guard !isEnded else { return }
+        // A home that cannot be read is no reason to take its devices for gone.
+        if let devices = try? context.home.devices(), !devices.contains(where: { $0.nodeID == nodeID }) {
+            return over(ControllerError(.unknownDevice, "\(peer.name) has left the home"))
+        }
+        denials = peer.isStranger ? denials + 1 : 0
+        // Once more: where its address has become another device's for a moment, that is who answered.
+        guard denials >= 2 else { return plan() }
+        over(ControllerError(error, device: peer.name))
+    }
+
+    private func over(_ reason: ControllerError) {
+        end()
+        update(.ended(reason))
+    }
+
     private func restored(_ report: ReportAccumulator) {
+        denials = 0
         watch?.cancel()
         watch = nil
         if let outage { context.timeline.cancel(outage) }

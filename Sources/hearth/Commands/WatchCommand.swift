@@ -8,7 +8,7 @@ let watchCommand = Command(
     "watch", summary: "Show changes and events of a device as they happen",
     discussion: """
         First the values as they are, then every change and event, until Ctrl-C. The subscription survives a restart of the device: a \
-        short outage is not mentioned, a long one once. With --json it prints one object a line, as the verb 'subscribe' answers.
+        short outage is not mentioned, a long one once; it ends when the device leaves the home. With --json it prints one object a line, as the verb 'subscribe' answers.
         """,
     examples: [
         Example("hearth watch lamp OnOff LevelControl.CurrentLevel", "A cluster and an attribute."),
@@ -81,7 +81,7 @@ private final class Watcher: Sendable {
         }
         switch update {
         case .report: count()
-        case .ended: stop.give(.failure)
+        case .ended(let error): stop.give(Failures(error).exitCode)
         case .lost, .restored: break
         }
         if terminal.isBroken { stop.give(.ok) }

@@ -32,7 +32,9 @@ enum ControlClient {
         }
         var request = request
         request["id"] = 1
-        try send(JSONValue(request).text() + "\n", descriptor)
+        var sendFailure: (any Error)?
+        // Who is sent away may have been told why.
+        do { try send(JSONValue(request).text() + "\n", descriptor) } catch { sendFailure = error }
         var reader = LineReader(descriptor, stop: -1)
         while let line = reader.next() {
             guard case .text(let bytes) = line else { break }
@@ -47,6 +49,7 @@ enum ControlClient {
             }
             throw failure(answer["error"])
         }
+        if let sendFailure { throw sendFailure }
         throw MachineError(MachineError.noResponseStatus, "the simulator on '\(path)' ended before it answered")
     }
 
