@@ -105,11 +105,13 @@ public struct BasicInformationKeys: Sendable {
 
 extension VirtualHome {
     /// Returns when the controller reads `value`; time moves on for at most `limit` until it does.
-    /// - Throws: `ExpectationFailure` with the journal's last lines for the device.
+    /// - Throws: `ExpectationFailure` with the place of this call and the journal's last lines for the device.
     public func expect<Value>(
-        _ device: String, _ key: AttributeKey<Value>, endpoint: EndpointID = 1, equals value: Value, within limit: Duration = .zero
+        _ device: String, _ key: AttributeKey<Value>, endpoint: EndpointID = 1, equals value: Value, within limit: Duration = .zero,
+        file: String = #fileID, line: Int = #line
     ) async throws {
-        try await expect(device, key.cluster, key.attribute, endpoint: endpoint, equals: value.tlv, within: limit)
+        try await expect(
+            device, key.cluster, key.attribute, endpoint: endpoint, equals: value.tlv, within: limit, file: file, line: line)
     }
 
     /// Reads an attribute through the controller. - Throws: `Status` when the device refuses, `ControllerError`, `TLVError`.

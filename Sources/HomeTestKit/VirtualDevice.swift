@@ -61,11 +61,13 @@ public struct VirtualDevice: Sendable {
 /// An expectation that did not come true, with what happened to the device last.
 public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
     public let message: String
+    /// Where it was expected: `AppTests/LampTests.swift:25`.
+    public let place: String
     /// The journal's last lines for the device, as JSON.
     public let journal: [String]
 
     public var description: String {
-        ([message, "the device's last journal entries:"] + journal.map { "  \($0)" }).joined(separator: "\n")
+        (["\(place): \(message)", "the device's last journal entries:"] + journal.map { "  \($0)" }).joined(separator: "\n")
     }
 }
 
@@ -74,10 +76,10 @@ extension VirtualHome {
     public func device(_ name: String) -> VirtualDevice { VirtualDevice(name: name, simulator: simulator) }
 
     /// Returns when the controller reads `value` of the attribute; time moves on for at most `limit` until it does.
-    /// - Throws: `ExpectationFailure` with the journal's last lines.
+    /// - Throws: `ExpectationFailure` with the place of this call and the journal's last lines.
     public func expect(
         _ device: String, _ cluster: ClusterID, _ attribute: AttributeID, endpoint: EndpointID = 1, equals value: TLVValue,
-        within limit: Duration = .zero
+        within limit: Duration = .zero, file: String = #fileID, line: Int = #line
     ) async throws {
         let end = timeline.now + limit
         let path = AttributePath(endpoint, cluster, attribute)
@@ -94,7 +96,7 @@ extension VirtualHome {
         let found = last.map { "\(ValueJSON.json($0).text())" } ?? "nothing"
         throw ExpectationFailure(
             message: "\(device)/\(endpoint) \(name) is \(found), not \(ValueJSON.json(value).text()), after \(limit)",
-            journal: try await self.device(device).journal().map { $0.json().text() })
+            place: "\(file):\(line)", journal: try await self.device(device).journal().map { $0.json().text() })
     }
 
     /// Reads one attribute through the controller. - Throws: `Status` when the device refuses, `ControllerError`.

@@ -48,10 +48,11 @@ import Testing
             try await home.pair("lamp")
             try await home.invoke("lamp", OnOff.On())
             await #expect {
-                try await home.expect("lamp", OnOff.id, OnOff.Attributes.onOff, equals: .boolean(false), within: .seconds(1))
+                try await home.expect("lamp", .onOff.onOff, equals: false, within: .seconds(1))
             } throws: { error in
                 let failure = error as? ExpectationFailure
-                return failure?.message.contains("OnOff.OnOff is true, not false") == true
+                return failure?.place.hasPrefix("HomeTestKitTests/DeviceTests.swift:") == true
+                    && failure?.message.contains("OnOff.OnOff is true, not false") == true
                     && failure?.journal.contains { $0.contains("\"command\":\"On\"") } == true
             }
         }

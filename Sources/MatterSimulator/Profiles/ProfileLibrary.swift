@@ -59,7 +59,11 @@ public struct ProfileLibrary: Sendable {
         }
         let known = files().map { ProfileReader.name(of: $0) }
         let hint = DataModel.didYouMean(reference, among: known)
-        let list = known.isEmpty ? "" : ". Ready are: \(known.joined(separator: ", "))"
+        let looked = folders.map { "'\($0)'" }.joined(separator: " and ")
+        let list =
+            !known.isEmpty
+            ? ". Ready are: \(known.joined(separator: ", "))"
+            : isPath ? "" : "; no profile is in \(looked): name Hearth's folder device-profiles in HEARTH_PROFILES, or give a path"
         throw ProfileErrors(errors: [ProfileError(file: reference, "there is no such \(what)\(hint.isEmpty ? list : hint)")])
     }
 
