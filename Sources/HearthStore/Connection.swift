@@ -28,6 +28,7 @@ final class Connection {
         logPagesCell = .allocate(capacity: 1)
         logPagesCell.initialize(to: 0)
         sqlite3_busy_timeout(handle, busyTimeout)
+        addChecksumFunction()
     }
 
     deinit {
@@ -101,10 +102,15 @@ final class Connection {
         }
     }
 
-    /// What `PRAGMA quick_check` finds first; nil when the file is sound. Reads every page.
+    /// What `PRAGMA quick_check` finds first, or the checksums; nil when the file is sound. Reads every page.
     func firstFault() throws(StoreError) -> String? {
-        let verdict = try text("PRAGMA quick_check(1)")
-        return verdict == "ok" ? nil : verdict ?? "the check gave no answer"
+        do throws(StoreError) {
+            let verdict = try text("PRAGMA quick_check(1)")
+            return verdict == "ok" ? try firstChangedRow() : verdict ?? "the check gave no answer"
+        } catch  where error.code == .misuse {
+            // The file's format is unknown, or a column has another name now.
+            return error.cause
+        }
     }
 }
 

@@ -34,10 +34,15 @@ public final class KeyValueTable: NamespacedTable {
         self.database = database
         self.table = table
         upsert = try database.prepare(
-            """
-            INSERT INTO "\(table)"(namespace, key, value) VALUES(?, ?, ?)
-            ON CONFLICT(namespace, key) DO UPDATE SET value = excluded.value
-            """)
+            try database.hasChecksums(table)
+                ? """
+                INSERT INTO "\(table)"(namespace, key, value, checksum) VALUES(?1, ?2, ?3, \(Checksums.function)(?1, ?2, ?3))
+                ON CONFLICT(namespace, key) DO UPDATE SET value = excluded.value, checksum = excluded.checksum
+                """
+                : """
+                INSERT INTO "\(table)"(namespace, key, value) VALUES(?, ?, ?)
+                ON CONFLICT(namespace, key) DO UPDATE SET value = excluded.value
+                """)
         remove = try database.prepare("DELETE FROM \"\(table)\" WHERE namespace = ? AND key = ?")
         removeNamespace = try database.prepare("DELETE FROM \"\(table)\" WHERE namespace = ?")
     }

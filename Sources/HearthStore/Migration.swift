@@ -45,6 +45,7 @@ extension Database {
                 try run("INSERT INTO migrations(position, name) VALUES(?, ?)", position, migration.name)
             }
             try execute("PRAGMA user_version = \(migrations.count); PRAGMA application_id = \(applicationID)")
+            try noteSchema()
         }
     }
 

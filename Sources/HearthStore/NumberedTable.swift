@@ -26,9 +26,22 @@ public final class NumberedTable: NamespacedTable {
     public init(_ database: Database, table: String) throws(StoreError) {
         (self.database, self.table) = (database, table)
         upsert = try database.prepare(
-            "INSERT INTO \"\(table)\"(place, value) VALUES(?, ?) ON CONFLICT(place) DO UPDATE SET value = excluded.value")
+            try database.hasChecksums(table)
+                ? """
+                INSERT INTO "\(table)"(place, value, checksum) VALUES(?1, ?2, \(Checksums.function)(?1, ?2))
+                ON CONFLICT(place) DO UPDATE SET value = excluded.value, checksum = excluded.checksum
+                """
+                : """
+                INSERT INTO "\(table)"(place, value) VALUES(?, ?) ON CONFLICT(place) DO UPDATE SET value = excluded.value
+                """)
         remove = try database.prepare("DELETE FROM \"\(table)\" WHERE place = ?")
-        addName = try database.prepare("INSERT INTO \"\(table)_names\"(name) VALUES(?)")
+        addName = try database.prepare(
+            try database.hasChecksums("\(table)_names")
+                ? """
+                INSERT INTO "\(table)_names"(number, name, checksum) SELECT number, ?1, \(Checksums.function)(number, ?1)
+                FROM (SELECT coalesce(max(number), 0) + 1 AS number FROM "\(table)_names")
+                """
+                : "INSERT INTO \"\(table)_names\"(name) VALUES(?)")
     }
 
     public func commit(_ batch: WriteBatch) throws {
@@ -80,7 +93,8 @@ public final class NumberedTable: NamespacedTable {
         // A transaction that was undone took back the numbers that it gave.
         if let known, known.undone == database.undone { return known.numbers }
         var numbers: [String: Int64] = [:]
-        try database.forEach("SELECT name, number FROM \"\(table)_names\"") { row in
+        // Not from the index, which has the names too, but no checksums.
+        try database.forEach("SELECT name, number FROM \"\(table)_names\" NOT INDEXED") { row in
             numbers[try row.text(0)] = try row.integer(1)
             return true
         }

@@ -40,6 +40,12 @@ public final class SequenceTable {
 
     private func save(_ name: String, _ next: Int64) throws {
         try database.run(
-            "INSERT INTO \"\(table)\"(name, next) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET next = excluded.next", name, next)
+            try database.hasChecksums(table)
+                ? """
+                INSERT INTO "\(table)"(name, next, checksum) VALUES(?1, ?2, \(Checksums.function)(?1, ?2))
+                ON CONFLICT(name) DO UPDATE SET next = excluded.next, checksum = excluded.checksum
+                """
+                : "INSERT INTO \"\(table)\"(name, next) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET next = excluded.next",
+            name, next)
     }
 }

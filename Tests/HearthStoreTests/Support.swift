@@ -81,6 +81,14 @@ final class Scratch {
         return stat(path, &status) == 0 ? Int(status.st_size) : -1
     }
 
+    func read(_ path: String) -> [UInt8] {
+        let descriptor = Glibc.open(path, O_RDONLY)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: max(0, size(path)))
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        return Array(bytes.prefix(max(0, count)))
+    }
+
     func overwrite(_ path: String, at offset: Int, with bytes: [UInt8]) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT, 0o600)
         pwrite(descriptor, bytes, bytes.count, off_t(offset))

@@ -10,7 +10,10 @@ import MatterTransport
 public final class ControllerHome {
     /// Marks the file as a Hearth controller's (`application_id`): "HthC".
     static let applicationID: Int32 = 0x4874_6843
-    static let migrations = [KeyValueTable.migration("entries"), SequenceTable.migration("sequences")]
+    static let migrations = [
+        KeyValueTable.migration("entries"), SequenceTable.migration("sequences"),
+        Migration.checksums("checksums", tables: ["entries", "sequences"]),
+    ]
 
     /// The authority that issues the home's certificates.
     public let authority: FabricAuthority

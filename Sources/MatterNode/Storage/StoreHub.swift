@@ -67,6 +67,7 @@ public final class StoreHub {
             try NumberedTable(database, table: "numbered_attributes").commit(batch)
             try database.execute("DROP TABLE attributes")
         },
+        .checksums("checksums", tables: ["entries", "numbered_attributes", "numbered_attributes_names"]),
     ]
 
     /// How long a store that refuses is left alone.
