@@ -1,5 +1,6 @@
 import HearthTime
 import MatterDevice
+import MatterInteraction
 import MatterModel
 import Testing
 
@@ -27,10 +28,21 @@ import Testing
                 for cluster in server.clusters.compactMap({ $0 as? Cluster }) {
                     problems += cluster.elements.conformanceProblems.map { "endpoint \(endpoint.id): \($0)" }
                 }
-                for type in endpoint.deviceTypes.compactMap({ DataModel.deviceType(id: $0) }) {
+                let types = endpoint.deviceTypes.compactMap { DataModel.deviceType(id: $0) }
+                // The conditions of the Base device type that a ready profile can meet; of all others it meets none.
+                let conditions: [String: Bool] = [
+                    "Simple": types.contains { $0.classification == .simple },
+                    "Client": try Self.isClientOfApplications(server), "Duplicate": Self.isDuplicate(endpoint, profile),
+                ]
+                for type in types {
                     for requirement in type.clusters where requirement.side == .server {
-                        // Only what needs no condition of the Device Library.
-                        let outcome = requirement.conformance.evaluate(isTrue: { _ in false })
+                        for element in requirement.elements where element.kind == .feature && element.name == "TAGLIST" {
+                            let wanted = element.conformance?.evaluate(isTrue: { conditions[$0] ?? false }) == .mandatory
+                            let bit = Descriptor.Feature.tagList.rawValue
+                            let hasTags = (server.cluster(Descriptor.id) as? Cluster)?.hasFeature(bit) == true
+                            if wanted, !hasTags { problems.append("endpoint \(endpoint.id): \(type.name) needs tags beside its like") }
+                        }
+                        let outcome = requirement.conformance.evaluate(isTrue: { conditions[$0] ?? false })
                         let isThere = server.cluster(requirement.id) != nil
                         if outcome == .mandatory, !isThere { problems.append("\(type.name) needs \(requirement.name)") }
                         if requirement.conformance.text == "X", isThere { problems.append("\(type.name) disallows \(requirement.name)") }
@@ -40,6 +52,41 @@ import Testing
             return problems
         }
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
+    }
+
+    /// As everybody sees it: the endpoint is a client of something that is no cluster of the node's own.
+    private static func isClientOfApplications(_ server: EndpointServer) throws -> Bool {
+        let descriptor = try #require(server.cluster(Descriptor.id))
+        let list = try #require(descriptor.attribute(Descriptor.Attributes.clientList))
+        return try descriptor.read(list, .local()).array?.isEmpty == false
+    }
+
+    /// Another endpoint beside it has the same application device type. What is behind an aggregator is told apart by its name.
+    private static func isDuplicate(_ endpoint: DeviceProfile.Endpoint, _ profile: DeviceProfile) -> Bool {
+        let parent = profile.endpoints.first { $0.id == endpoint.parent }
+        guard parent?.deviceTypes.contains(DeviceTypeDefinition.aggregator.id) != true else { return false }
+        let beside = profile.endpoints.filter { $0.parent == endpoint.parent && $0.id != endpoint.id }.flatMap(\.deviceTypes)
+        return endpoint.deviceTypes.contains { type in
+            beside.contains(type) && DataModel.deviceType(id: type)?.classification == .simple
+        }
+    }
+
+    /// Switches and controllers talk to others, and can be told to whom; what only answers cannot.
+    @Test(arguments: DataModel.deviceTypes.filter { $0.classification == .simple }.map(\.name))
+    func clientsHaveBindings(_ name: String) async throws {
+        let type = try #require(DataModel.deviceType(named: name))
+        let timeline = Timeline(mode: .manual)
+        defer { timeline.shutdown() }
+        let (isClient, hasBinding) = try await timeline.run {
+            let environment = DeviceEnvironment(
+                timeline: timeline, origin: timeline.origin("any"), store: MemoryDeviceStore(), name: "any", seed: 1)
+            let node = DeviceNode(environment: environment)
+            let server = EndpointBuilder.build(DeviceProfile.Endpoint(1, deviceTypes: [type.id]), on: node)
+            return (try Self.isClientOfApplications(server), server.cluster(Binding.id) is BindingCluster)
+        }
+        #expect(isClient == hasBinding)
+        let clients = type.clusters.filter { $0.side == .client && $0.conformance.text == "M" }
+        #expect(isClient == !clients.isEmpty)
     }
 
     /// Whoever wrote the values that a device has by itself into its profile would make no mistake.

@@ -51,11 +51,18 @@ enum EndpointBuilder {
         requirement.conformance.evaluate(isTrue: { conditions($0, types) }) == .mandatory
     }
 
+    /// Whatever else the endpoint is: no client depends on the conditions of others.
+    private static func isMandatoryClient(_ requirement: ClusterRequirement) -> Bool {
+        requirement.side == .client && requirement.conformance.evaluate(isTrue: { $0 == "Matter" }) == .mandatory
+    }
+
     /// The conditions of the Device Library that a simulated endpoint declares.
     private static func conditions(_ name: String, _ types: [DeviceTypeDefinition]) -> Bool? {
         switch name {
         case "Matter": true
         case "Simple": types.contains { $0.classification == .simple }
+        // What an application talks to: the Base device type then wants Binding (Device Library, 1.1.6 and 1.1.7).
+        case "Client": types.contains { $0.classification == .simple && $0.clusters.contains(where: isMandatoryClient) }
         case "Node": types.contains { $0.classification == .node }
         default: false
         }
