@@ -19,8 +19,7 @@ import Testing
         let made: Int64 = 1_800_000_000
         let paired = made + 40_000_000
         let first = try ControllerHome(folder: folder, wall: .seconds(made))
-        // Certificates are back-dated by a day.
-        #expect(first.lastKnownGoodTime == made - 86_400)
+        #expect(first.lastKnownGoodTime == made)
         _ = try first.add(PairedDevice(nodeID: 2, name: "lamp"), time: paired)
         _ = try first.add(PairedDevice(nodeID: 3, name: "lamp"), time: paired - 1000)
         #expect(first.lastKnownGoodTime == paired)

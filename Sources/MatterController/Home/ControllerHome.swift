@@ -24,7 +24,7 @@ public final class ControllerHome {
     /// Set when a damaged file was replaced: tell the user once.
     public let recovery: RecoveryReport?
 
-    /// A time in seconds since 1970 that has certainly passed: when the last certificate of the home was made. A machine without a
+    /// A time in seconds since 1970 that has passed, by this machine's clock: when the last certificate of the home was made. A machine without a
     /// battery starts in 1970, and would take every certificate for one that is not valid yet (Matter Core, 3.5.6.1).
     private(set) var lastKnownGoodTime: Int64
 
@@ -68,6 +68,7 @@ public final class ControllerHome {
             let bytes = try Self.makeIdentity(now: now)
             var batch = WriteBatch()
             batch.put("identity", "controller", bytes)
+            batch.put("identity", Self.timeKey, TLVValue.signed(now.unix).encoded())
             try table.commit(batch)
             // 1 is the controller's own node id.
             try sequences.skip("node", to: 2)
@@ -96,9 +97,11 @@ public final class ControllerHome {
             identity: identity)
     }
 
+    /// Its certificates are valid from Matter's epoch on: a home that was made under a wrong clock would be of no use under the right one, and
+    /// a device whose clock is behind would refuse it.
     private static func makeIdentity(now: MatterTime) throws -> [UInt8] {
         let fabricID = Crypto.random(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1
-        let authority = try FabricAuthority(fabricID: FabricID(fabricID), notBefore: now.backdated)
+        let authority = try FabricAuthority(fabricID: FabricID(fabricID), notBefore: .epochStart)
         let key = try PrivateKey.generate()
         let certificate = try authority.issueNode(1, publicKey: key.publicKey, now: now)
         return TLVValue.structure([

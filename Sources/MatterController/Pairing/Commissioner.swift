@@ -68,12 +68,18 @@ final class Commissioner {
         let now = MatterTime(unix: context.wallSeconds) ?? MatterTime(seconds: 1)
         let certificate = try context.home.authority.issueNode(nodeID, publicKey: publicKey, now: now)
         enter(.trustedRoot)
-        try await device.addTrustedRoot(context.home.authority.root.tlv)
-        enter(.operationalCertificate)
-        try await device.addCertificate(
-            certificate.tlv, intermediate: context.home.authority.intermediate?.tlv,
-            identityProtectionKey: context.home.identityProtectionKey,
-            administrator: context.home.identity.nodeID)
+        do {
+            try await device.addTrustedRoot(context.home.authority.root.tlv)
+            enter(.operationalCertificate)
+            try await device.addCertificate(
+                certificate.tlv, intermediate: context.home.authority.intermediate?.tlv,
+                identityProtectionKey: context.home.identityProtectionKey,
+                administrator: context.home.identity.nodeID)
+        } catch let error as ControllerError where error.code == .refused {
+            let begin = max(context.home.authority.root.notBefore.unix, certificate.notBefore.unix)
+            guard let doubt = ClockDoubt.text(begin: begin, wall: context.timeline.wall().components.seconds) else { throw error }
+            throw failure("\(error.message). \(doubt)", status: error.status)
+        }
 
         // A name that the device gives itself may be anything.
         let given = [information.name, found.name].lazy.compactMap { $0?.visibleName(toBytes: PairedDevice.nameLimit) }.first

@@ -76,9 +76,13 @@ final class Peer {
                 guard let outcome else {
                     isStranger = failure?.isStranger ?? false
                     let advice =
-                        isStranger
-                        ? "It answers, but does not know this home (any more): was it reset? Then unpair it and pair it again"
-                        : "Is it running, and on this network?"
+                        if isStranger {
+                            "It answers, but does not know this home (any more): was it reset? Then unpair it and pair it again"
+                        } else if failure?.isExpired == true {
+                            "It answers, but by its own clock this controller's certificate has expired: is the device's clock right?"
+                        } else {
+                            "Is it running, and on this network?"
+                        }
                     let message = "\(name) \(failure?.message ?? "cannot be reached"). \(advice)"
                     return continuation.resume(returning: .failure(ControllerError(.unreachable, message)))
                 }

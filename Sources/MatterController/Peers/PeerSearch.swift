@@ -10,6 +10,8 @@ final class PeerSearch {
         let message: String
         /// The device answers at its last address and knows nothing of this home.
         let isStranger: Bool
+        /// The device has refused the controller's certificate as one that has expired.
+        let isExpired: Bool
     }
     typealias Outcome = (connection: TLSConnection, addresses: [TransportAddress])
 
@@ -106,7 +108,8 @@ final class PeerSearch {
             nil,
             Failure(
                 message: "cannot be reached. Tried: \(tried.joined(separator: "; "))",
-                isStranger: found.isEmpty && lastFailure?.alert == .unrecognizedName))
+                isStranger: found.isEmpty && lastFailure?.alert == .unrecognizedName,
+                isExpired: [lastFailure, foundFailure].contains { $0?.alert == .certificateExpired }))
     }
 
     private static func told(_ error: TLSError, _ addresses: [TransportAddress]) -> String {

@@ -4,6 +4,8 @@ public struct MatterTime: Equatable, Comparable, Sendable {
     public init(seconds: UInt32) { self.seconds = seconds }
     /// Stands for 9999-12-31 23:59:59 in `notAfter` (Matter Core, 6.5.7).
     public static let never = MatterTime(seconds: 0)
+    /// As `notBefore`: valid whatever a clock says, which for a device is never before Matter's epoch (Matter Core, 3.5.6).
+    public static let epochStart = MatterTime(seconds: 0)
     public static let unixOffset: Int64 = 946_684_800
     /// - Returns: nil before 2000 or after 2136.
     public init?(unix: Int64) {
