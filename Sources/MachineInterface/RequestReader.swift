@@ -11,7 +11,10 @@ public struct RequestReader {
     }
 
     /// A member; null counts as absent.
-    public func present(_ name: String) -> JSONValue? { members[name].flatMap { $0.isNull ? nil : $0 } }
+    public func present(_ name: String) -> JSONValue? {
+        // Not 'nil', which is a JSON value too.
+        if let json = members[name], !json.isNull { json } else { .none }
+    }
 
     /// - Throws: `badRequest` when the member is missing or no string.
     public func text(_ name: String) throws(MachineError) -> String {

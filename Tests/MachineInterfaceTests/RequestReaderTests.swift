@@ -16,6 +16,17 @@ import Testing
         #expect(try reader("{\"cluster\": \"0xFFF1FC05\"}").cluster() == ClusterID(0xFFF1_FC05))
     }
 
+    @Test func nullCountsAsAbsent() throws {
+        let reader = try RequestReader(["device": nil, "endpoint": nil, "cluster": nil, "text": nil, "flag": nil, "number": nil])
+        #expect(reader.present("device").map { _ in true } == .none)
+        #expect(try reader.endpoint() == nil)
+        #expect(try reader.cluster() == nil)
+        #expect(try reader.optionalText("text") == nil)
+        #expect(try reader.boolean("flag", default: true))
+        #expect(try reader.integer("number", as: UInt32.self) == nil)
+        #expect(throws: MachineError.badRequest("device is missing")) { try reader.device() }
+    }
+
     @Test func aMistakeNamesTheMemberAndWhatItMayHaveMeant() throws {
         #expect(throws: MachineError.badRequest("there is no cluster 'OnOf'; did you mean OnOff?")) {
             try reader("{\"cluster\": \"OnOf\"}").cluster()
