@@ -6,11 +6,14 @@ import MatterSimulator
 public struct HomeJournal: Sendable {
     let simulator: Simulator
 
-    /// The entries of a device, of some kinds, of a cluster; nil stands for all.
+    /// The entries of a device, of some kinds, of a cluster, of an attribute, command or event of it; nil stands for all.
     public func entries(
-        device: String? = nil, kinds: Set<JournalEntry.Kind>? = nil, endpoint: EndpointID? = nil, cluster: ClusterID? = nil
+        device: String? = nil, kinds: Set<JournalEntry.Kind>? = nil, endpoint: EndpointID? = nil, cluster: ClusterID? = nil,
+        attribute: AttributeID? = nil, command: CommandID? = nil, event: EventID? = nil
     ) async throws -> [JournalEntry] {
-        try await simulator.journal(device: device, kinds: kinds, endpoint: endpoint, cluster: cluster, limit: .max)
+        try await simulator.journal(
+            device: device, kinds: kinds, endpoint: endpoint, cluster: cluster, attribute: attribute, command: command, event: event,
+            limit: .max)
     }
 
     /// The last entries of a device, oldest first.

@@ -32,6 +32,8 @@ public struct VirtualHome: Sendable {
         /// `automatic` lets time jump whenever a call waits for it; `manual` moves it by `advance` only.
         public var mode = Timeline.Mode.automatic
         public var seed: UInt64 = 1
+        /// Whether the journal has an entry for each attribute that is read.
+        public var recordsReads = false
         /// How long, in real time, the clock waits for one thing that happens outside the process.
         public var patience: Duration = .seconds(30)
         public init() {}
@@ -122,7 +124,7 @@ public struct VirtualHome: Sendable {
         let transport = TLSTransport(runtime)
         let discovery = SharedDiscovery(timeline: timeline) { Discovery.memory(MemoryRegistry(timeline: timeline)) }
         var configuration = Simulator.Configuration()
-        configuration.seed = options.seed
+        (configuration.seed, configuration.recordsReads) = (options.seed, options.recordsReads)
         if let snapshot { configuration.store = .snapshot(snapshot.devices) }
         configuration.route = { [link = options.link] found in address(link, port: found.port) }
         configuration.listenAddress = { [link = options.link] in address(link, port: $0) }

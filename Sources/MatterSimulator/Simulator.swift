@@ -43,6 +43,8 @@ public actor Simulator {
         public var sessionLimits = SessionLimits()
         /// Entries that the journal keeps.
         public var journalCapacity = 20_000
+        /// Whether the journal has an entry for each attribute that a peer reads; it costs more than the read itself.
+        public var recordsReads = false
         /// Said to others who want the state folder.
         public var holder = "hearth simulate"
         public init() {}
@@ -89,7 +91,8 @@ public actor Simulator {
         self.services = services
         seed = configuration.seed
         discriminatorSeed = configuration.discriminatorSeed ?? Self.discriminatorSeed(services.timeline.mode, configuration.seed)
-        journal = Journal(timeline: services.timeline, capacity: configuration.journalCapacity)
+        journal = Journal(
+            timeline: services.timeline, capacity: configuration.journalCapacity, recordsReads: configuration.recordsReads)
     }
 
     private static func discriminatorSeed(_ mode: Timeline.Mode, _ seed: UInt64) -> UInt64 {
@@ -421,24 +424,38 @@ public actor Simulator {
     public nonisolated func lastJournalNumber() async throws -> UInt64 { try await timeline.call("journal") { await self.lastEntry() } }
     private func lastEntry() -> UInt64 { journal.lastNumber }
 
-    /// Entries of the journal from a number on: the first, at most `limit`, or with `last` the last, at most so many.
-    /// - Throws: `SimulatorError.gone` below the oldest.
+    /// Entries of the journal from a number on: the first, at most `limit`, or with `last` the last, at most so many. Of `attribute`,
+    /// `command` and `event` those of any that is given.
+    /// - Throws: `SimulatorError.gone` below the oldest, `unknownDevice`.
     public nonisolated func journal(
         device: String? = nil, kinds: Set<JournalEntry.Kind>? = nil, endpoint: EndpointID? = nil, cluster: ClusterID? = nil,
-        from number: UInt64? = nil, limit: Int = 1000, last: Int? = nil
+        attribute: AttributeID? = nil, command: CommandID? = nil, event: EventID? = nil, from number: UInt64? = nil, limit: Int = 1000,
+        last: Int? = nil
     ) async throws -> [JournalEntry] {
-        let filter = Journal.Filter(device: device, kinds: kinds, endpoint: endpoint, cluster: cluster)
+        let filter = Journal.Filter(
+            device: device, kinds: kinds, endpoint: endpoint, cluster: cluster, attribute: attribute, command: command, event: event)
         return try await timeline.call("journal") { try await self.entries(number, limit, last, filter) }
     }
     private func entries(_ number: UInt64?, _ limit: Int, _ last: Int?, _ filter: Journal.Filter) throws -> [JournalEntry] {
-        try journal.entries(from: number, limit: limit, last: last, filter)
+        if let device = filter.device, device != JournalEntry.everyDevice { _ = try self.device(device) }
+        return try journal.entries(from: number, limit: limit, last: last, filter)
     }
 
     /// Calls `listener` on the timeline's thread for each entry from now on, until `stopListening`.
-    public nonisolated func listen(_ listener: @escaping @Sendable (JournalEntry) -> Void) async throws -> Int {
-        try await timeline.call("listen") { await self.listenInside(listener) }
+    /// - Parameter earlier: hears first, and on the same thread, each entry that there is already.
+    public nonisolated func listen(
+        earlier: (@Sendable (JournalEntry) -> Void)? = nil, _ listener: @escaping @Sendable (JournalEntry) -> Void
+    ) async throws -> Int {
+        try await timeline.call("listen") { await self.listenInside(earlier, listener) }
     }
-    private func listenInside(_ listener: @escaping @Sendable (JournalEntry) -> Void) -> Int { journal.listen { listener($0) } }
+    private func listenInside(
+        _ earlier: (@Sendable (JournalEntry) -> Void)?, _ listener: @escaping @Sendable (JournalEntry) -> Void
+    ) -> Int {
+        if let earlier, journal.firstNumber <= journal.lastNumber {
+            for number in journal.firstNumber...journal.lastNumber { if let entry = journal.entry(number) { earlier(entry) } }
+        }
+        return journal.listen { listener($0) }
+    }
     public nonisolated func stopListening(_ number: Int) async throws {
         try await timeline.call("stop listening") { await self.stopListeningInside(number) }
     }

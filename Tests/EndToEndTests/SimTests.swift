@@ -133,6 +133,51 @@ import Testing
         #expect(try bench.run("sim", "journal", "--kind", "nonsense").code == 2)
     }
 
+    /// What people try: the whole output of `simulate --json`, and the journal as one document.
+    @Test func journalsAreReplayedAsTheyWereExported() throws {
+        let bench = try Bench("on-off-light", "--clock", "virtual", control: true)
+        try bench.pair("on-off-light")
+        #expect(try bench.run("invoke", "on-off-light", "OnOff.Toggle").code == 0)
+        #expect(try bench.run("sim", "clock", "--advance", "5000").code == 0)
+        #expect(try bench.run("sim", "set", "on-off-light", "OnOff.OnOff=off").code == 0)
+        let document = bench.scratch.write(try bench.run("sim", "journal", "--json").output, to: "document.json")
+        let asked = try bench.run("sim", "replay", document)
+        #expect(asked.output == "the same: 2 inputs, \(asked.output.split(separator: " ").dropFirst(4).first ?? "") entries compared\n")
+        let late = bench.scratch.write(try bench.run("sim", "journal", "--limit", "3", "--json").output, to: "late.json")
+        #expect(try bench.run("sim", "replay", late).errors.contains("--from 1"))
+
+        let rest = try bench.stop().output
+        #expect(rest.split(separator: "\n").first.flatMap { try? JSONValue(parsing: Array($0.utf8)) }?["number"] == 1)
+        let stream = bench.scratch.write(bench.ready.text() + "\n" + rest, to: "stream.jsonl")
+        try bench.start()
+        let replayed = try bench.run("sim", "replay", stream, "--json").json
+        #expect(replayed?["same"] == true && replayed?["inputs"] == 2, "\(replayed?.text() ?? "")")
+    }
+
+    @Test func theJournalIsShownByPath() throws {
+        let bench = try Bench("on-off-light", control: true)
+        try bench.pair("on-off-light")
+        #expect(try bench.run("invoke", "on-off-light", "OnOff.Toggle").code == 0)
+        #expect(try bench.run("invoke", "on-off-light", "OnOff.On").code == 0)
+        let lines = try bench.run("sim", "journal", "--path", "OnOff.Toggle").output.split(separator: "\n")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasSuffix("  on-off-light  invoke  1/OnOff.Toggle  {}  SUCCESS  by node 1 of fabric 1") == true, "\(lines)")
+        let kinds = try bench.run("sim", "journal", "--path", "OnOff", "--kind", "invoke", "--json").json?["entries"]?.array
+        #expect(kinds?.compactMap { $0["command"]?.string } == ["Toggle", "On"])
+        #expect(try bench.run("sim", "journal", "--path", "OnOff.Togle").errors.contains("Toggle"))
+        #expect(try bench.run("sim", "journal", "--device", "nobody").code == 3)
+    }
+
+    @Test func onlyParametersOfTheFaultAreItsParameters() throws {
+        let bench = try Bench("on-off-light", control: true)
+        for word in ["do=factory-reset", "id=7", "kind=offline", "device=on-off-light", "delayMs=2"] {
+            let result = try bench.run("sim", "fault", "delay", "delayMs=1", word, "--device", "on-off-light")
+            #expect(result.code == 2, "\(word): \(result.output)")
+        }
+        #expect(try bench.run("sim", "fault", "delay", "device=lamp").errors.contains("--device lamp"))
+        #expect(try bench.run("sim", "faults", "--json").json?["faults"] == [])
+    }
+
     @Test func problemsOfASimulatorAreTold() throws {
         let scratch = Scratch()
         let nobody = try Program.run("sim", "devices", "--control", scratch.folder + "/nobody", "--json")

@@ -1,6 +1,7 @@
 import HearthTime
 import HomeTestKit
 import MatterController
+import MatterInteraction
 import MatterModel
 import MatterSimulator
 import Testing
@@ -164,6 +165,58 @@ import Testing
             #expect(difference?.device == "lamp")
             #expect(difference?.expected?["value"] == 99)
             #expect(difference?.actual?["value"] == 100)
+        }
+    }
+
+    /// As on the standard output of `simulate --json`. A replay needs them, and says so.
+    @Test func theJournalShowsPINsOnlyToWhoAsksForThem() async throws {
+        try await VirtualHome.run(Self.lock) { home in
+            try await home.pair("lock")
+            _ = try? await home.invoke("lock", DoorLock.LockDoor(pinCode: Array("24681357".utf8)))
+            let verbs = SimulatorVerbs(home.simulator)
+            let hidden = JSONValue.object(try await verbs.perform(["do": "journal"])).text()
+            let shown = JSONValue.object(try await verbs.perform(["do": "journal", "secrets": true])).text()
+            #expect(hidden.contains("LockDoor") && hidden.contains("(redacted)"))
+            #expect(shown.contains("LockDoor") && !shown.contains("(redacted)"))
+            let members = try await home.simulator.members()
+            let refusal = #expect(throws: SimulatorError.self) { _ = try Replay.read(Array(hidden.utf8), file: "j") }
+            #expect(refusal?.message.contains("--secrets") == true)
+            let outcome = try await Replay.run(Replay.read(Array(shown.utf8), file: "j"), members: members, seed: 1)
+            #expect(outcome.difference == nil, "\(outcome.json)")
+        }
+    }
+
+    /// Who is told what, and where it is asked for, who asks.
+    @Test(arguments: [false, true]) func theJournalTellsOfReportsAndReads(_ recordsReads: Bool) async throws {
+        var options = VirtualHome.Options()
+        options.recordsReads = recordsReads
+        let light = DeviceProfile(name: "lamp", endpoints: [.init(1, deviceTypes: [0x0101])])
+        try await VirtualHome.run(light, options: options) { home in
+            try await home.pair("lamp")
+            let paths = [AttributePathPattern(1, OnOff.id)]
+            let request = SubscribeRequest(ReadSelection(attributes: paths), minimumInterval: 0, maximumInterval: 60)
+            _ = try await home.controller.subscribe("lamp", request) { _ in }
+            let before = try await home.simulator.lastJournalNumber()
+            try await home.invoke("lamp", OnOff.On())
+            try await home.advance(by: .seconds(200))
+            _ = try await home.read("lamp", AttributePath(1, OnOff.id, OnOff.Attributes.onOff))
+            let entries = try await home.journal.entries(device: "lamp").filter { $0.number > before }
+            let node = try await home.controller.whoAmI().nodeID.rawValue
+            // One for the change; the empty reports afterwards tell nothing.
+            let reports = entries.filter { $0.kind == .report }
+            #expect(reports.map(\.attribute) == [OnOff.Attributes.onOff])
+            #expect(reports.first?.node == node && reports.first?.cluster == OnOff.id)
+            let reads = entries.filter { $0.kind == .read }
+            #expect(reads.count == (recordsReads ? 1 : 0))
+            #expect(reads.allSatisfy { $0.attribute == OnOff.Attributes.onOff && $0.node == node })
+            let subscribed = try await home.journal.entries(device: "lamp", kinds: [.subscribe])
+            #expect(subscribed.map(\.node) == [node])
+            let changes = try await home.journal.entries(
+                device: "lamp", cluster: OnOff.id, attribute: OnOff.Attributes.onOff, command: OnOff.Commands.on)
+            #expect(Set(changes.map(\.kind)).isSuperset(of: [.invoke, .attribute, .report]))
+            // What is new in a journal does not make a replay go another way.
+            let outcome = try await home.journal.replay(home.simulator.members(), seed: 1)
+            #expect(outcome.difference == nil, "\(outcome.json)")
         }
     }
 

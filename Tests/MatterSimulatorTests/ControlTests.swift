@@ -73,9 +73,11 @@ private struct ControlBench {
             let after = try await bench.perform(["do": "clock", "advanceMs": 90_000])
             #expect(try #require(after["nowMs"]?.integer) - #require(before["nowMs"]?.integer) == 90_000)
             for wrong: JSONValue in [-1, "soon", 1.5, 1_000_000_000_001] {
-                #expect(
-                    await bench.refusal(["do": "clock", "advanceMs": wrong])?.status == MachineError.badRequestStatus, "\(wrong.text())")
+                let refusal = await bench.refusal(["do": "clock", "advanceMs": wrong])
+                #expect(refusal?.status == MachineError.badRequestStatus, "\(wrong.text())")
+                #expect(refusal?.message == "advanceMs: an integer from 0 to 1000000000000 is wanted")
             }
+            #expect(try await bench.perform(["do": "clock", "advanceMs": .null]) == after)
         }
     }
 
@@ -203,6 +205,56 @@ private struct ControlBench {
             #expect(kinds?.allSatisfy { $0["kind"] == "set" && $0["device"] == "lamp" } == true)
             #expect(await bench.refusal(["do": "journal", "fromNumber": 1])?.status == MachineError.goneStatus)
             #expect(await bench.refusal(["do": "journal", "kinds": ["weather"]])?.status == MachineError.badRequestStatus)
+        }
+    }
+
+    @Test func theJournalIsFilteredByElement() async throws {
+        try await ControlBench.run { bench in
+            func set(_ attribute: String, _ value: JSONValue) async throws {
+                _ = try await bench.perform([
+                    "do": "set", "device": "lamp", "cluster": "OnOff", "attribute": .string(attribute), "value": value,
+                ])
+            }
+            func kinds(_ more: [String: JSONValue]) async throws -> [String] {
+                let entries = try await bench.perform(.object(more.merging(["do": "journal", "fromNumber": 3]) { $1 }))["entries"]
+                return entries?.array?.compactMap { $0["kind"]?.string } ?? []
+            }
+            try await set("OnOff", true)
+            try await set("OnTime", 30)
+            let alarm: JSONValue = [
+                "do": "trigger", "device": "lock", "cluster": "DoorLock", "event": "DoorLockAlarm", "fields": ["AlarmCode": 0],
+            ]
+            _ = try await bench.perform(alarm)
+            #expect(try await kinds(["cluster": "OnOff", "attribute": "OnTime", "kinds": ["set"]]) == ["set"])
+            #expect(try await kinds(["cluster": "OnOff", "attribute": "OnTime", "device": "lock"]) == [])
+            #expect(try await kinds(["cluster": "DoorLock", "event": "DoorLockAlarm"]) == ["trigger", "event"])
+            #expect(
+                try await kinds(["cluster": "DoorLock", "attribute": "LockState", "event": "DoorLockAlarm", "kinds": ["trigger"]]) == [
+                    "trigger"
+                ])
+            #expect(try await kinds(["cluster": "OnOff", "command": "Toggle"]) == [])
+            for wrong: [String: JSONValue] in [["command": "Toggle"], ["cluster": "OnOff", "attribute": "OnTimes"], ["kinds": "set"]] {
+                let request = JSONValue.object(wrong.merging(["do": "journal"]) { $1 })
+                #expect(await bench.refusal(request)?.status == MachineError.badRequestStatus, "\(request.text())")
+            }
+            #expect(await bench.refusal(["do": "journal", "device": "tree"])?.status == MachineError.unknownDeviceStatus)
+            #expect(try await bench.perform(["do": "journal", "device": "*"])["entries"] == [])
+        }
+    }
+
+    /// Who follows a journal goes on behind what the filter left out.
+    @Test func theJournalSaysWhereToGoOn() async throws {
+        try await ControlBench.run { bench in
+            func next(_ more: [String: JSONValue]) async throws -> UInt64? {
+                try await bench.perform(.object(more.merging(["do": "journal"]) { $1 }))["next"]?.unsigned
+            }
+            let last = try await bench.simulator.lastJournalNumber()
+            try #require(last > 3)
+            #expect(try await next([:]) == last + 1)
+            #expect(try await next(["last": 2]) == last + 1)
+            #expect(try await next(["limit": 2]) == 3)
+            #expect(try await next(["kinds": ["trigger"]]) == last + 1)
+            #expect(try await next(["fromNumber": 2, "limit": 0]) == 2)
         }
     }
 

@@ -45,7 +45,7 @@ public struct SimulatorVerbs: Sendable {
                 let outcomes = try await simulator.play(ScenarioReader.read(reader.text("file"), library: library))
                 return ["steps": .array(outcomes.map(\.json))]
             case "replay": return try await replay(reader).json
-            case "journal": return ["entries": .array(try await journal(reader).map { $0.json() })]
+            case "journal": return try await journal(reader)
             default: throw MachineError.badRequest("unknown verb '\(verb)'" + DataModel.didYouMean(verb, among: Self.verbs))
             }
             return [:]
@@ -54,14 +54,17 @@ public struct SimulatorVerbs: Sendable {
         }
     }
 
+    /// Milliseconds that the clock is moved on at a time, at most.
+    private static let maximumAdvance: Int64 = 1_000_000_000_000
+
     private func clock(_ reader: RequestReader) async throws -> [String: JSONValue] {
         let timeline = simulator.timeline
-        if let milliseconds = try reader.integer("advanceMs", as: UInt64.self) {
+        if let json = reader.present("advanceMs") {
             if case .real = timeline.mode {
                 throw MachineError.badRequest("the clock is the real one and cannot be advanced: start with --clock virtual")
             }
-            guard let span = Int64(exactly: milliseconds), span <= 1_000_000_000_000 else {
-                throw MachineError.badRequest("advanceMs: at most 1000000000000 is allowed")
+            guard let span = json.unsigned.flatMap({ Int64(exactly: $0) }), span <= Self.maximumAdvance else {
+                throw MachineError.badRequest("advanceMs: an integer from 0 to \(Self.maximumAdvance) is wanted")
             }
             try await timeline.advance(by: .milliseconds(span))
         }
@@ -141,9 +144,10 @@ public struct SimulatorVerbs: Sendable {
         }
     }
 
-    private func journal(_ reader: RequestReader) async throws -> [JournalEntry] {
+    private func journal(_ reader: RequestReader) async throws -> [String: JSONValue] {
         var kinds: Set<JournalEntry.Kind>?
-        if let names = reader.present("kinds")?.array {
+        if let json = reader.present("kinds") {
+            guard let names = json.array else { throw MachineError.badRequest("kinds: a list is wanted") }
             kinds = []
             for name in names {
                 let known = JournalEntry.Kind.allCases.map(\.rawValue)
@@ -154,10 +158,20 @@ public struct SimulatorVerbs: Sendable {
                 kinds?.insert(kind)
             }
         }
-        return try await simulator.journal(
-            device: reader.present("device") == nil ? nil : reader.device(), kinds: kinds, endpoint: reader.endpoint(),
-            cluster: reader.cluster(), from: reader.integer("fromNumber", as: UInt64.self),
-            limit: Int(reader.integer("limit", as: UInt32.self) ?? 1000), last: reader.integer("last", as: UInt32.self).map { Int($0) })
+        let (cluster, limit) = (try reader.cluster(), Int(try reader.integer("limit", as: UInt32.self) ?? 1000))
+        let last = try reader.integer("last", as: UInt32.self).map { Int($0) }
+        let command = try reader.present("command") == nil ? nil : reader.command(in: reader.required("cluster", cluster))
+        // Before the entries: what comes between is looked at again.
+        let end = try await simulator.lastJournalNumber()
+        let entries = try await simulator.journal(
+            device: reader.present("device") == nil ? nil : reader.device(), kinds: kinds, endpoint: reader.endpoint(), cluster: cluster,
+            attribute: reader.attribute(in: cluster), command: command, event: reader.event(in: cluster),
+            from: reader.integer("fromNumber", as: UInt64.self), limit: limit, last: last)
+        let isRedacted = try !reader.boolean("secrets", default: false)
+        let seen = try entries.last?.number ?? max(1, reader.integer("fromNumber", as: UInt64.self) ?? 1) - 1
+        // Where to go on: also after entries that the filter did not take.
+        let next = last == nil && entries.count == limit ? seen : max(seen, end)
+        return ["entries": .array(entries.map { $0.json(redacted: isRedacted) }), "next": JSONValue(next == .max ? next : next + 1)]
     }
 }
 

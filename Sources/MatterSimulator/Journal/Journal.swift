@@ -8,6 +8,7 @@ import MatterTLV
 /// What happened to the devices of a simulator, in order; the last `capacity` entries. Belongs to the timeline's thread.
 final class Journal {
     let capacity: Int
+    let recordsReads: Bool
     /// Hears every entry as it is made.
     var listeners: [Int: (JournalEntry) -> Void] = [:]
 
@@ -17,8 +18,8 @@ final class Journal {
     private(set) var lastNumber: UInt64 = 0
     private var nextListener = 0
 
-    init(timeline: Timeline, capacity: Int = 20_000) {
-        (self.timeline, self.capacity) = (timeline, max(1, capacity))
+    init(timeline: Timeline, capacity: Int = 20_000, recordsReads: Bool = false) {
+        (self.timeline, self.capacity, self.recordsReads) = (timeline, max(1, capacity), recordsReads)
     }
 
     /// The number of the oldest entry that is still here; one more than the last when there is none.
@@ -44,10 +45,20 @@ final class Journal {
         var kinds: Set<JournalEntry.Kind>?
         var endpoint: EndpointID?
         var cluster: ClusterID?
+        /// One of these elements.
+        var attribute: AttributeID?
+        var command: CommandID?
+        var event: EventID?
 
         func takes(_ entry: JournalEntry) -> Bool {
             device ?? entry.device == entry.device && kinds?.contains(entry.kind) ?? true
-                && (endpoint == nil || endpoint == entry.endpoint) && (cluster == nil || cluster == entry.cluster)
+                && (endpoint == nil || endpoint == entry.endpoint) && (cluster == nil || cluster == entry.cluster) && takesElement(entry)
+        }
+
+        private func takesElement(_ entry: JournalEntry) -> Bool {
+            if attribute == nil, command == nil, event == nil { return true }
+            return attribute != nil && attribute == entry.attribute || command != nil && command == entry.command
+                || event != nil && event == entry.event
         }
     }
 
@@ -92,6 +103,7 @@ extension Journal {
             ended?(facts)
             self?.record(device, .sessionEnd) { $0.peer(facts) }
         }
+        observeReading(device, &interceptions.interaction)
         interceptions.interaction.afterWrite = { [weak self] path, change, status, context in
             self?.record(device, .write) { entry in
                 entry.peer(context)
@@ -112,6 +124,35 @@ extension Journal {
                 if !isSecret { entry.value = fields }
                 if case .status(let status) = outcome { entry.status = status } else { entry.status = .success }
             }
+        }
+    }
+
+    /// Subscriptions and their reports, and reads where they are asked for: an entry for each attribute is more than a read itself costs.
+    private func observeReading(_ device: String, _ hooks: inout InteractionHooks) {
+        hooks.beforeAnswer = { [self, beforeAnswer = hooks.beforeAnswer] opcode, context in
+            if opcode == .subscribeResponse { record(device, .subscribe) { $0.peer(context) } }
+            return beforeAnswer?(opcode, context) ?? .now
+        }
+        hooks.beforeReport = { [self, beforeReport = hooks.beforeReport] subscription, paths, context in
+            guard beforeReport?(subscription, &paths, context) ?? true else { return false }
+            for path in paths {
+                record(device, .report) { entry in
+                    entry.peer(context)
+                    (entry.endpoint, entry.cluster, entry.attribute) = (path.endpoint, path.cluster, path.attribute)
+                }
+            }
+            return true
+        }
+        guard recordsReads else { return }
+        hooks.beforeRead = { [self, beforeRead = hooks.beforeRead] path, context in
+            let verdict = beforeRead?(path, context) ?? .proceed
+            guard context.subscription == nil else { return verdict }
+            record(device, .read) { entry in
+                entry.peer(context)
+                (entry.endpoint, entry.cluster, entry.attribute) = (path.endpoint, path.cluster, path.attribute)
+                if case .refuse(let status) = verdict { entry.status = status }
+            }
+            return verdict
         }
     }
 

@@ -19,8 +19,12 @@ public struct JournalEntry: Sendable {
         /// An attribute has a new value.
         case attribute
         case event
-        /// A report was dropped by a fault.
+        /// A peer has subscribed.
+        case subscribe
+        /// A subscriber is told that an attribute has a new value, which stands in its `attribute` entry.
         case report
+        /// A peer reads an attribute. Not recorded unless that is asked for (`Simulator.Configuration.recordsReads`).
+        case read
         /// A fault took effect.
         case fault
         /// Somebody set an attribute at the device itself.

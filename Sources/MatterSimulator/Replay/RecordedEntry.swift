@@ -67,7 +67,7 @@ public struct RecordedEntry: Sendable {
             // A device says goodbye when its fabric is removed, which is not replayed.
             cluster.map { !Self.commissioning.contains($0) } ?? false
                 && !(cluster == BasicInformation.id && event == BasicInformation.Events.leave)
-        case .stop, .session, .sessionEnd, .report, .fault, .control: false
+        case .stop, .session, .sessionEnd, .subscribe, .report, .read, .fault, .control: false
         }
     }
 

@@ -79,7 +79,9 @@ extension Lab {
         }
         let writer = LineWriter(STDOUT_FILENO) {}
         writer.add(["ready": true, "control": .string(path), "devices": .array(devices.map(\.json))], .answer)
-        let listener = try await simulator.listen { writer.add($0.json(redacted: true), .unasked) }
+        let listener = try await simulator.listen(earlier: { writer.add($0.json(redacted: true), .answer) }) {
+            writer.add($0.json(redacted: true), .unasked)
+        }
         _ = await stop.wait()
         try? await simulator.stopListening(listener)
         writer.finish()

@@ -24,14 +24,14 @@ let simCommand = Command(
         simReplay,
     ])
 
-private let names = Completion.dynamic { context in
+let simulatedDeviceNames = Completion.dynamic { context in
     let answer = try? ControlClient.ask(["do": "devices"], context.arguments)
     return (answer?["devices"]?.array ?? []).compactMap { $0["device"]?.string.map { Candidate($0) } }
 }
-private let device = Argument.positional("device", help: "The device's name in the simulator", completion: names)
+private let device = Argument.positional("device", help: "The device's name in the simulator", completion: simulatedDeviceNames)
 private let target = Argument.positional(
     "device", "DEVICE[/EP]", help: "The device's name in the simulator, and the endpoint (else the only one with the cluster)",
-    completion: names)
+    completion: simulatedDeviceNames)
 
 private func power(_ verb: String, _ summary: String) -> Command {
     Command(verb, summary: summary, examples: [Example("hearth sim \(verb) lamp", "")], arguments: [device]) { arguments, terminal in
@@ -143,16 +143,19 @@ private let simFault = Command(
             "kind", help: "The kind of fault",
             completion: .values(Simulator.faultKinds.map { Candidate($0) })),
         .positional("parameter", "NAME=VALUE", help: "Its parameters, and skip, count, probability", arity: .any),
-        .option("device", "DEVICE", help: "The device; without it all", completion: names),
+        .option("device", "DEVICE", help: "The device; without it all", completion: simulatedDeviceNames),
     ],
     run: { arguments, terminal in
         var request: [String: JSONValue] = ["do": "fault", "kind": .string(try arguments.required("kind"))]
         if let device = arguments.text("device") { request["device"] = .string(device) }
         for word in arguments.texts("parameter") {
             guard let equals = word.firstIndex(of: "=") else { throw UsageError("'\(word)' says no value: write NAME=VALUE") }
-            let text = String(word[word.index(after: equals)...])
+            let (name, text) = (String(word[..<equals]), String(word[word.index(after: equals)...]))
+            if name == "device" { throw UsageError("the device is no parameter: write --device \(text)") }
+            guard !["do", "id", "kind"].contains(name) else { throw UsageError("'\(name)' is no parameter of a fault") }
+            guard request[name] == nil else { throw UsageError("'\(name)' is given twice") }
             // Numbers are numbers; everything else is text, quoted or not.
-            request[String(word[..<equals])] = (try? JSONValue(parsing: text)) ?? .string(text)
+            request[name] = (try? JSONValue(parsing: text)) ?? .string(text)
         }
         let answer = try ControlClient.ask(request, arguments)
         finish(answer, arguments, terminal, "fault \(answer["fault"]?.integer ?? 0)")
@@ -239,69 +242,4 @@ private func absolute(_ path: String) -> String {
     guard let found = realpath(path, nil) else { return path }
     defer { free(found) }
     return String(cString: found)
-}
-
-private let simJournal = Command(
-    "journal", summary: "Show what happened to the devices",
-    examples: [
-        Example("hearth sim journal --device lamp --limit 20", "The last twenty entries."),
-        Example("hearth sim journal --kind invoke --kind write --cluster OnOff --json", "Who did what to the switches."),
-        Example("hearth sim journal --follow", "And what happens from now on, until Ctrl-C."),
-    ],
-    arguments: [
-        .option("device", "DEVICE", help: "Of one device; without it all"),
-        .option("kind", "KIND", help: "Of a kind, as write, invoke, attribute, event, session-open, fault", repeats: true),
-        .option("endpoint", "EP", help: "Of one endpoint", kind: .unsigned(0...65535)),
-        .option("cluster", "CLUSTER", help: "Of one cluster"),
-        .option("from", "N", help: "From this number on", kind: .unsigned(0...UInt64.max)),
-        .option("limit", "N", help: "The last N; with --from the first N from there on", kind: .unsigned(1...1_000_000), default: "1000"),
-        .flag("follow", short: "f", help: "Go on with what happens, an entry a line, until Ctrl-C"),
-    ],
-    run: { arguments, terminal in
-        var request: [String: JSONValue] = ["do": "journal"]
-        request[arguments.unsigned("from") == nil ? "last" : "limit"] = JSONValue(arguments.unsigned("limit") ?? 1000)
-        if let device = arguments.text("device") { request["device"] = .string(device) }
-        if let number = arguments.unsigned("from") { request["fromNumber"] = JSONValue(number) }
-        if let endpoint = arguments.unsigned("endpoint") { request["endpoint"] = JSONValue(endpoint) }
-        if let cluster = arguments.text("cluster") { request["cluster"] = .string(cluster) }
-        let kinds = arguments.texts("kind")
-        if !kinds.isEmpty { request["kinds"] = .array(kinds.map { .string($0) }) }
-        if arguments.flag("follow") { return try await follow(request, arguments, terminal) }
-        let answer = try ControlClient.ask(request, arguments)
-        if arguments.flag("json") { return terminal.line(answer.text()) }
-        for entry in answer["entries"]?.array ?? [] { terminal.line(TextWidth.harmless(describe(entry))) }
-    })
-
-/// Asks again and again for what is new: the simulator keeps enough entries for a reader that comes back four times a second.
-private func follow(_ request: [String: JSONValue], _ arguments: ParsedArguments, _ terminal: Terminal) async throws {
-    let stop = try StopSignal()
-    try await stop.whileWatching {
-        var request = request
-        while stop.code == nil, !terminal.isBroken {
-            let entries = try ControlClient.ask(request, arguments)["entries"]?.array ?? []
-            for entry in entries { terminal.line(arguments.flag("json") ? entry.text() : TextWidth.harmless(describe(entry))) }
-            terminal.flush()
-            if let last = entries.last?["number"]?.unsigned {
-                request["fromNumber"] = JSONValue(last + 1)
-                request["last"] = nil
-            }
-            var wanted = pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&wanted, 1, 250)
-        }
-    }
-    if let code = stop.code, code != .ok { throw Quiet(exitCode: code, message: "") }
-}
-
-/// An entry of the journal in a line.
-private func describe(_ entry: JSONValue) -> String {
-    let milliseconds = (entry["atNs"]?.integer ?? 0) / 1_000_000
-    var text = "\(entry["number"]?.integer ?? 0)  \(milliseconds) ms  \(entry["device"]?.string ?? "")  \(entry["kind"]?.string ?? "")"
-    if let cluster = entry["cluster"]?.string {
-        let element = (entry["attribute"] ?? entry["command"] ?? entry["event"])?.string ?? ""
-        text += "  \(entry["endpoint"]?.integer ?? 0)/\(cluster).\(element)"
-    }
-    if let value = entry["value"] ?? entry["fields"] { text += "  \(value.text())" }
-    if let status = entry["status"]?.string, status != "SUCCESS" { text += "  \(status)" }
-    if let note = entry["note"]?.string { text += "  \(note)" }
-    return text
 }

@@ -27,6 +27,7 @@ let simulateCommand = Command(
         .option(
             "clock", help: "Real time, or one that stands until it is told to go on", kind: .choice(["real", "virtual"]),
             default: "real"),
+        .flag("record-reads", help: "Note every attribute that is read in the journal; it makes reads slower"),
         .flag("durable", help: "Lose nothing in a power cut either, at the price of speed"),
         .flag("qr", help: "Show QR codes; without it on a terminal and for up to five devices", negatable: true),
     ],
@@ -65,7 +66,7 @@ struct Simulation: Sendable {
         do {
             let discovery = try HomeOptions.discovery(arguments, runtime, services: count)
             var configuration = Simulator.Configuration()
-            configuration.seed = seed
+            (configuration.seed, configuration.recordsReads) = (seed, arguments.flag("record-reads"))
             // Two simulators on one host are not to have the same discriminators, unless that is asked for.
             if arguments.unsigned("seed") == nil { configuration.discriminatorSeed = Simulator.randomSeed() }
             if let folder = arguments.text("state") { configuration.store = .folder(folder, durable: arguments.flag("durable")) }
@@ -108,7 +109,10 @@ struct Simulation: Sendable {
         let writer = LineWriter(STDOUT_FILENO) {}
         writer.add(
             ["ready": true, "control": JSONValue(arguments.text("control")), "devices": .array(devices.map(\.json))], .answer)
-        let listener = try await simulator.listen { writer.add($0.json(redacted: true), .unasked) }
+        // From the first: what the devices did before they could be reached too.
+        let listener = try await simulator.listen(earlier: { writer.add($0.json(redacted: true), .answer) }) {
+            writer.add($0.json(redacted: true), .unasked)
+        }
         _ = await stop.wait()
         try? await simulator.stopListening(listener)
         writer.finish()
