@@ -23,7 +23,7 @@ import Testing
             steps:
               - set: {device: lamp, cluster: OnOff, attribute: OnOff, value: on}
               - expect: {device: lamp, cluster: OnOff, attribute: OnOff, value: off, within: 2s}
-              - set: {device: tree, cluster: OnOff, attribute: OnOff, value: on}
+              - set: {device: lamp, endpoint: 9, cluster: OnOff, attribute: OnOff, value: on}
               - at: 10s
                 expect: {device: lamp, cluster: OnOff, attribute: OnOff, value: on}
               - fault: {device: lamp, kind: offline}
@@ -33,11 +33,31 @@ import Testing
             let begin = home.timeline.now
             let outcomes = try await home.simulator.play(scenario)
             #expect(outcomes.map(\.isOK) == [true, false, false, true, true])
-            #expect(outcomes[1].message == "bad.yaml:3: lamp/1 OnOff.OnOff is true, not false, after 2.0 seconds")
-            #expect(outcomes[2].message?.contains("no device 'tree'") == true)
+            #expect(outcomes[1].message == "bad.yaml:3: lamp/1 OnOff.OnOff is on, not off, after 2 s")
+            #expect(outcomes[2].message?.contains("UNSUPPORTED_ENDPOINT") == true)
             #expect(outcomes.map { $0.time - begin } == [.zero, .seconds(2), .seconds(2), .seconds(10), .seconds(10)])
             // Its faults do not outlive it.
             #expect(try await home.simulator.allFaults().isEmpty)
+        }
+    }
+
+    @Test func devicesThatAreNotThereAreToldBeforeAnythingIsPlayed() async throws {
+        let text = """
+            steps:
+              - set: {device: lamp, cluster: OnOff, attribute: OnOff, value: on}
+              - set: {device: tree, cluster: OnOff, attribute: OnOff, value: on}
+              - fault: {kind: offline}
+              - reboot: lmap
+            """
+        let scenario = try ScenarioReader.read(Array(text.utf8), file: "bad.yaml")
+        try await VirtualHome.run(Self.light) { home in
+            let failure = await #expect(throws: SimulatorError.self) { _ = try await home.simulator.play(scenario) }
+            #expect(failure?.code == .unknownDevice)
+            #expect(
+                failure?.message == "nothing was played: bad.yaml:3: there is no device 'tree': there are lamp\n"
+                    + "bad.yaml:5: there is no device 'lmap'; did you mean lamp?")
+            let onOff = try await home.device("lamp").value(OnOff.id, OnOff.Attributes.onOff)
+            #expect(onOff == .boolean(false))
         }
     }
 

@@ -66,6 +66,22 @@ import Testing
         #expect(errors(text).contains { $0.contains(expected) }, "\(errors(text))")
     }
 
+    @Test func oneMistakeIsToldOnce() {
+        let text = "steps:\n  - set: {device: lamp, cluster: OnOff, attribut: OnOff, value: on}"
+        #expect(errors(text).filter { $0.contains("'value'") }.isEmpty, "\(errors(text))")
+    }
+
+    @Test func stepsAreToldInWordsOfPeople() throws {
+        let text = """
+            steps:
+              - set: {device: door, cluster: DoorLock, attribute: LockState, value: Unlocked}
+              - wait: 20min
+            """
+        let titles = try ScenarioReader.read(Array(text.utf8), file: "s.yaml").steps.map(\.action.title)
+        #expect(titles[0] == "set door/1 DoorLock.LockState to Unlocked")
+        #expect(titles[1] == "wait 20 min")
+    }
+
     @Test func theScenarioOfThePageIsOne() throws {
         let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
         let page = String(decoding: try ProfileLibrary.contents(of: root + "/docs/scenarios.md"), as: UTF8.self)

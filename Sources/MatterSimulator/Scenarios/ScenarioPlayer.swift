@@ -14,8 +14,9 @@ struct ScenarioPlayer {
     init(_ simulator: Simulator) { self.simulator = simulator }
 
     /// Plays every step, also after one that failed, and clears what faults are left of it, also when it is cancelled.
-    /// - Throws: when time itself fails; `CancellationError`.
+    /// - Throws: `SimulatorError.unknownDevice`, before anything is played; when time itself fails; `CancellationError`.
     mutating func play(_ scenario: Scenario) async throws -> [ScenarioOutcome] {
+        try await check(scenario)
         var outcomes: [ScenarioOutcome] = []
         begin = timeline.now
         firstEntry = try await simulator.lastJournalNumber() + 1
@@ -37,6 +38,18 @@ struct ScenarioPlayer {
         }
         await clearFaults()
         return outcomes
+    }
+
+    /// Hours may pass before a step meets a device that is not there.
+    private func check(_ scenario: Scenario) async throws {
+        let known = try await simulator.members().map(\.name)
+        let mistakes = scenario.steps.compactMap { step -> String? in
+            guard let name = step.action.device, !known.contains(name) else { return nil }
+            return "\(step.place): \(DataModel.unknownName(name, "device", among: known, none: "none is running"))"
+        }
+        guard mistakes.isEmpty else {
+            throw SimulatorError(.unknownDevice, "nothing was played: " + mistakes.joined(separator: "\n"))
+        }
     }
 
     private func clearFaults() async { for fault in faults { try? await simulator.clearFault(fault.number) } }
@@ -76,7 +89,7 @@ struct ScenarioPlayer {
         let end = timeline.now + limit
         while true {
             guard let problem = try await problem(device, expectation) else { return nil }
-            guard timeline.now < end else { return limit > .zero ? "\(problem), after \(limit)" : problem }
+            guard timeline.now < end else { return limit > .zero ? "\(problem), after \(Scenario.text(limit))" : problem }
             try await move(to: min(end, timeline.now + .milliseconds(100)))
         }
     }
@@ -86,9 +99,7 @@ struct ScenarioPlayer {
         case .equals(let path, let wanted):
             let value = try await simulator.value(device, path)
             if Self.isSame(value, wanted) { return nil }
-            let type = DataModel.cluster(id: path.cluster)?.attribute(id: path.attribute)?.type
-            return
-                "\(Scenario.title(device, path)) is \(ValueJSON.json(value, type: type).text()), not \(ValueJSON.json(wanted, type: type).text())"
+            return "\(Scenario.title(device, path)) is \(Scenario.text(value, path)), not \(Scenario.text(wanted, path))"
         case .between(let path, let minimum, let maximum):
             let value = try await simulator.value(device, path)
             guard let number = value.plainNumber else {
@@ -130,6 +141,22 @@ extension TLVValue {
 }
 
 extension Scenario {
+    /// A value as people read it.
+    static func text(_ value: TLVValue, _ path: AttributePath) -> String {
+        guard let attribute = DataModel.cluster(id: path.cluster)?.attribute(id: path.attribute) else {
+            return ValueJSON.json(value).text()
+        }
+        return ValueText(attribute, in: path.cluster).format(value)
+    }
+
+    /// `250 ms`, `1 min 30 s`, `2 h`.
+    static func text(_ span: Duration) -> String {
+        let (seconds, fraction) = span.components
+        let milliseconds = fraction / 1_000_000_000_000_000
+        let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s"), (milliseconds, "ms")].filter { $0.0 > 0 }
+        return parts.isEmpty ? "0 s" : parts.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+    }
+
     static func title(_ device: String, _ path: AttributePath) -> String {
         let definition = DataModel.cluster(id: path.cluster)
         let attribute = definition?.attribute(id: path.attribute)?.name ?? path.attribute.description
@@ -144,18 +171,27 @@ extension Scenario {
 }
 
 extension Scenario.Action {
+    /// The device that the step names; nil when it is about all of them, or about time.
+    var device: String? {
+        switch self {
+        case .set(let device, _, _), .trigger(let device, _, _), .expect(let device, _, _), .power(let device, _): device
+        case .fault(let device, _, _): device
+        case .clearFault, .advance: nil
+        }
+    }
+
     /// A few words for people.
     var title: String {
         switch self {
-        case .set(let device, let path, let value): "set \(Scenario.title(device, path)) to \(ValueJSON.json(value).text())"
+        case .set(let device, let path, let value): "set \(Scenario.title(device, path)) to \(Scenario.text(value, path))"
         case .trigger(let device, let path, _): "trigger \(Scenario.title(device, path))"
         case .fault(let device, let members, _): "fault \(members["kind"]?.string ?? "") on \(device ?? "all devices")"
         case .clearFault(let name): "clear \(name.map { "fault \($0)" } ?? "all faults")"
         case .expect(let device, .equals(let path, let value), _):
-            "expect \(Scenario.title(device, path)) to be \(ValueJSON.json(value).text())"
+            "expect \(Scenario.title(device, path)) to be \(Scenario.text(value, path))"
         case .expect(let device, .between(let path, _, _), _): "expect \(Scenario.title(device, path)) within bounds"
         case .expect(let device, .event(let path, _), _): "expect the event \(Scenario.title(device, path))"
-        case .advance(let span): "wait \(span)"
+        case .advance(let span): "wait \(Scenario.text(span))"
         case .power(let device, let power): "\(power.rawValue) \(device)"
         }
     }
@@ -163,7 +199,8 @@ extension Scenario.Action {
 
 extension Simulator {
     /// Plays a scenario step by step; one that fails does not keep the others from being played.
-    /// - Throws: `TimelineError` when time itself fails.
+    /// - Throws: `SimulatorError.unknownDevice` when a step names none of this simulator's, before anything is played; `TimelineError` when
+    ///   time itself fails.
     public nonisolated func play(_ scenario: Scenario) async throws -> [ScenarioOutcome] {
         var player = ScenarioPlayer(self)
         return try await player.play(scenario)

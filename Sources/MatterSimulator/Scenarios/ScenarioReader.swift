@@ -103,8 +103,9 @@ public enum ScenarioReader {
     private static func setting(
         _ mapping: ProfileContext.Mapping, _ definition: ClusterDefinition, _ context: ProfileContext
     ) -> (AttributeID, TLVValue)? {
-        guard let member = required("attribute", mapping, context), let attribute = context.attribute(member, definition),
-            let value = required("value", mapping, context),
+        // Both first: what is wrong with one does not make the other a mistake.
+        let (named, given) = (required("attribute", mapping, context), required("value", mapping, context))
+        guard let named, let attribute = context.attribute(named, definition), let value = given,
             let read = context.value(
                 value.node, value.path, attribute.type, name: attribute.name, isNullable: attribute.isNullable, in: definition.id)
         else { return nil }
