@@ -44,7 +44,10 @@ public struct Program: Sendable {
             switch try Parser.parse(words, root: root) {
             case .help(let path): showHelp(path, terminal)
             case .incomplete(let path):
-                showHelp(path, terminal)
+                let names = path.last?.subcommands.filter { !$0.isHidden }.map(\.name) ?? []
+                // Whoever wants it in another form gets it in that; people get the help.
+                let missing = UsageError("say what to do: one of \(names.joined(separator: ", "))")
+                if !report(missing, words, terminal) { showHelp(path, terminal) }
                 return .badArguments
             case .version: terminal.line("\(root.name) \(version)")
             case .run(let command, let arguments):

@@ -1,3 +1,4 @@
+import Glibc
 import HearthTime
 import MatterCredentials
 import MatterDevice
@@ -135,7 +136,13 @@ final class SimulatedDevice {
                 port = 0
                 return try start(reason)
             }
-            throw SimulatorError(.network, "\(name) \(error). Choose another port, or none for one that is free")
+            let advice =
+                if "\(error)".contains(String(cString: strerror(EMFILE))) {
+                    "A process may not have more files and connections open here: raise the limit with 'ulimit -n', or launch fewer devices"
+                } else {
+                    "Choose another port, or none for one that is free"
+                }
+            throw SimulatorError(.network, "\(name) \(error). \(advice)")
         }
         // A device keeps its port over a reboot, so that its peers find it where it was.
         port = host.port

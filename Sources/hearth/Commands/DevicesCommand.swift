@@ -46,6 +46,11 @@ let showCommand = Command(
             let result = try await home.verbs.perform(
                 .read(device: device.nodeText, paths: [AttributePathPattern(endpoint)], fabricFiltered: true))
             guard case .values(let reports) = result else { return }
+            if let endpoint, reports.isEmpty {
+                let there = device.endpoints.map { "\($0.id)" }
+                let list = there.prefix(20).joined(separator: ", ") + (there.count > 20 ? " and \(there.count - 20) more" : "")
+                throw UsageError("\(device.name) has no endpoint \(endpoint)" + (there.isEmpty ? "" : "; it has \(list)"))
+            }
             if arguments.flag("json") {
                 var members = ControllerResult.paired(device).json.object ?? [:]
                 members["values"] = result.json["values"] ?? .array([])
@@ -58,9 +63,9 @@ let showCommand = Command(
 private func describe(_ device: PairedDevice, _ reports: [AttributeReport], isFull: Bool, _ terminal: Terminal) {
     terminal.line(terminal.styled(TextWidth.harmless(device.name), .bold))
     terminal.line("  node \(device.nodeID.rawValue), \(device.addresses.first ?? "address unknown")")
+    let byEndpoint = Dictionary(grouping: reports) { $0.path.pattern.endpoint }
     for endpoint in device.endpoints where isFull || endpoint.id != 0 {
-        let own = reports.filter { $0.path.pattern.endpoint == endpoint.id }
-        if own.isEmpty { continue }
+        guard let own = byEndpoint[endpoint.id] else { continue }
         terminal.line()
         let types = endpoint.deviceTypes.map(\.title).joined(separator: ", ")
         terminal.line(terminal.styled("Endpoint \(endpoint.id)", .bold) + (types.isEmpty ? "" : ": \(types)"))

@@ -36,6 +36,10 @@ let pairCommand = Command(
             }
             guard case .paired(let device) = result else { return }
             progress.finish()
+            if let wanted = name, wanted != device.name {
+                let told = TextWidth.harmless("'\(wanted)' was taken meanwhile: the device is called '\(device.name)'")
+                terminal.note("note: \(told)")
+            }
             if arguments.flag("json") { return terminal.line(result.json.text()) }
             let types = DeviceTypeID.summary(device.endpoints.flatMap(\.deviceTypes).filter { $0 != 0x16 })
             let name = TextWidth.harmless(device.name)

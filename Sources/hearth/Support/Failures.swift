@@ -34,7 +34,8 @@ struct Failures: CommandLineError {
     }
 
     @Sendable static func translate(_ error: any Error) -> (any CommandLineError)? {
-        if error is SimulatorError || error is ProfileErrors { return Failures(MachineError(simulator: error)) }
+        if let error = error as? ProfileErrors { return Mistakes(errors: error.errors) }
+        if error is SimulatorError { return Failures(MachineError(simulator: error)) }
         return Failures(error)
     }
 
@@ -50,8 +51,8 @@ struct Failures: CommandLineError {
 
     /// The mistakes of a file that was asked for, of which a simulator tells as well, have a line each.
     private static func tellMistakes(_ error: any CommandLineError, _ terminal: Terminal) -> Bool {
-        guard let failure = error as? Failures, failure.error.status == MachineError.badRequestStatus else { return false }
-        let lines = failure.message.split(separator: "\n")
+        guard error is Mistakes || (error as? Failures)?.error.status == MachineError.badRequestStatus else { return false }
+        let lines = error.message.split(separator: "\n")
         guard lines.count > 1 else { return false }
         for line in lines { terminal.note(TextWidth.harmless(String(line))) }
         terminal.note("error: there are \(lines.count) mistakes")
@@ -60,8 +61,33 @@ struct Failures: CommandLineError {
 
     static func json(_ error: any CommandLineError) -> JSONValue {
         if let failure = error as? Failures { return ["ok": false, "error": failure.error.json] }
+        if let mistakes = error as? Mistakes {
+            var members = MachineError.badRequest(mistakes.message).json.object ?? [:]
+            members["mistakes"] = .array(mistakes.errors.map(\.json))
+            return ["ok": false, "error": .object(members)]
+        }
         let status = error.exitCode == .badArguments ? MachineError.badRequestStatus : "FAILED"
         return ["ok": false, "error": MachineError(status, error.message).json]
+    }
+}
+
+/// Mistakes in files that were asked for.
+struct Mistakes: CommandLineError {
+    let errors: [ProfileError]
+    var exitCode: ExitCode { .badArguments }
+    var message: String { ProfileErrors(errors: errors).description }
+    var hint: String? { nil }
+}
+
+extension ProfileError {
+    /// Members that say nothing are left out.
+    var json: JSONValue {
+        var members: [String: JSONValue] = ["message": .string(message)]
+        if !file.isEmpty { members["file"] = .string(file) }
+        if line > 0 { members["line"] = JSONValue(line) }
+        if column > 0 { members["column"] = JSONValue(column) }
+        if !path.isEmpty { members["path"] = .string(path) }
+        return .object(members)
     }
 }
 

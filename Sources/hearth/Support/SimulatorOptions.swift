@@ -68,12 +68,15 @@ enum SimulatorOptions {
             throw UsageError("say what to launch: a PROFILE or --fleet FILE", hint: "see 'hearth profiles'")
         }
         // With --json the error is a document and holds them all.
-        if members.isEmpty, arguments.flag("json") { throw UsageError(ProfileErrors(errors: mistakes).description) }
+        if members.isEmpty, arguments.flag("json") { throw ProfileErrors(errors: mistakes) }
         terminal.tell(mistakes)
         if members.isEmpty { throw Quiet(exitCode: .badArguments, message: "no device is left to launch") }
         if !mistakes.isEmpty { terminal.note("note: what has a mistake is left out") }
         return members
     }
+
+    /// How many devices that cannot start are told one by one.
+    private static let toldFailures = 3
 
     /// Launches the devices and returns when all can be found. One that cannot start is told and leaves the others alone.
     /// - Parameter port: which port a device is to have; 0 for any.
@@ -83,23 +86,27 @@ enum SimulatorOptions {
         port: (_ index: Int) throws -> UInt16 = { _ in 0 }
     ) async throws {
         let progress = members.count > 10 ? Progress(terminal, "starting devices", total: members.count) : nil
-        var started = 0
+        var failed = 0
         var lastError: SimulatorError?
         for (index, member) in members.enumerated() {
             if stop.code != nil { return }
             do {
                 _ = try await simulator.add(member.profile, name: member.name, room: member.room, port: port(index))
-                started += 1
             } catch let error as SimulatorError {
                 // The last one ends the command when none has started: it is told once.
-                if let lastError { terminal.note("\(lastError) (left out)") }
+                if let lastError, failed <= toldFailures { terminal.note("\(lastError) (left out)") }
                 lastError = error
+                failed += 1
             }
             progress?.advance(to: index + 1)
         }
         if let lastError {
-            guard started > 0 else { throw lastError }
-            terminal.note("\(lastError) (left out)")
+            guard failed < members.count else { throw lastError }
+            if failed <= toldFailures {
+                terminal.note("\(lastError) (left out)")
+            } else {
+                terminal.note("\(failed - toldFailures) more devices are left out")
+            }
         }
         try await simulator.advertised()
         progress?.finish()
