@@ -94,6 +94,7 @@ import Testing
     @Test func saturationMovesBetweenItsEnds() async throws {
         try await Bench.run { bench in
             try bench.makeColorLight()
+            try bench.moveToHue(0)
             try bench.invoke(ColorControl.MoveToSaturation(saturation: 90, transitionTime: 0, optionsMask: [], optionsOverride: []))
             #expect(try bench.saturation == 90)
             try bench.invoke(ColorControl.MoveSaturation(moveMode: .up, rate: 50, optionsMask: [], optionsOverride: []))
@@ -219,10 +220,6 @@ import Testing
             #expect(try active() == 0)
             #expect(try bench.enhancedHue == 40960)
             #expect(bench.timeline.pendingEntries == 0)
-            try bench.setLoop(.updateAction, .activateFromEnhancedCurrentHue)
-            try bench.moveToTemperature(200)
-            #expect(try active() == 0)
-            #expect(bench.timeline.pendingEntries == 0)
         }
     }
 
@@ -231,12 +228,15 @@ import Testing
         try await Bench.run { bench in
             try bench.makeColorLight()
             try bench.moveToTemperature(333)
-            try bench.setLoop([.updateAction, .updateTime], .activateFromEnhancedCurrentHue, time: 100)
+            try bench.setLoop(
+                [.updateAction, .updateTime, .updateStartHue], .activateFromColorLoopStartEnhancedHue, time: 100, startHue: 0)
+            try await bench.advance(.milliseconds(100))
+            #expect(try bench.enhancedHue == 65536 - 65)
             try bench.restart { _ in try bench.makeColorLight(start: false) }
             #expect(try bench.color(Attributes.colorLoopActive) == 1)
             #expect(try bench.temperature == 333)
             try await bench.advance(.seconds(10))
-            #expect(try bench.enhancedHue == 65536 - 6553)
+            #expect(try bench.enhancedHue == 65536 - 65 - 6553)
             try bench.write(ColorControl.id, Attributes.startUpColorTemperatureMireds, Nullable<UInt16>.value(200))
             try bench.restart { _ in try bench.makeColorLight(start: false) }
             #expect(try bench.temperature == 200)

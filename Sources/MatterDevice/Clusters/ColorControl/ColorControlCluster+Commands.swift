@@ -13,57 +13,66 @@ extension ColorControlCluster {
     /// Runs a command. Returns whether it was carried out: the options may forbid it.
     func run(_ command: CommandDefinition, _ fields: TLVValue) throws(Status) -> Bool {
         if let done = try runHue(command, fields) { return done }
+        if let done = try runSaturation(command, fields) { return done }
         if let done = try runEnhancedHue(command, fields) { return done }
+        if let done = try runColor(command, fields) { return done }
         return try runOthers(command, fields)
     }
 
     private func runHue(_ command: CommandDefinition, _ fields: TLVValue) throws(Status) -> Bool? {
+        let mode = Spec.EnhancedColorModeEnum.currentHueAndCurrentSaturation
         switch command.id {
         case Spec.Commands.moveToHue:
             let request = try Spec.MoveToHue(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             let target = target(of: .hue, Int(request.hue), request.direction)
-            hueAndSaturation([.hue: course(.hue, to: target, over: .tenths(request.transitionTime))])
+            move([.hue: course(.hue, to: target, over: .tenths(request.transitionTime))], mode: mode)
         case Spec.Commands.moveHue:
             let request = try Spec.MoveHue(tlv: fields)
             let way = try way(request.moveMode, rate: Int(request.rate))
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
-            turn(.hue, way, rate: Int(request.rate), mode: .currentHueAndCurrentSaturation)
+            guard way != .stop else { return stop(request.optionsMask, request.optionsOverride) }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
+            turn(.hue, way, rate: Int(request.rate), mode: mode)
         case Spec.Commands.stepHue:
             let request = try Spec.StepHue(tlv: fields)
             let way = try way(request.stepMode, size: Int(request.stepSize))
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             let target = current(.hue) + way.sign * Int(request.stepSize)
-            hueAndSaturation([.hue: course(.hue, to: target, over: .tenths(UInt16(request.transitionTime)))])
+            move([.hue: course(.hue, to: target, over: .tenths(UInt16(request.transitionTime)))], mode: mode)
+        case Spec.Commands.moveToHueAndSaturation:
+            let request = try Spec.MoveToHueAndSaturation(tlv: fields)
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
+            let duration = Duration.tenths(request.transitionTime)
+            move(
+                [
+                    .hue: course(.hue, to: target(of: .hue, Int(request.hue), .shortest), over: duration),
+                    .saturation: course(.saturation, to: Int(request.saturation), over: duration),
+                ], mode: mode)
+        default: return nil
+        }
+        return true
+    }
+
+    /// The commands that leave the hue alone, so that a colour loop is nothing to them.
+    private func runSaturation(_ command: CommandDefinition, _ fields: TLVValue) throws(Status) -> Bool? {
+        let mode = Spec.EnhancedColorModeEnum.currentHueAndCurrentSaturation
+        switch command.id {
         case Spec.Commands.moveToSaturation:
             let request = try Spec.MoveToSaturation(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
-            hueAndSaturation([
-                .saturation: course(.saturation, to: Int(request.saturation), over: .tenths(request.transitionTime))
-            ])
+            guard begins(mode, request.optionsMask, request.optionsOverride, changesHue: false) else { return false }
+            move([.saturation: course(.saturation, to: Int(request.saturation), over: .tenths(request.transitionTime))], mode: mode)
         case Spec.Commands.moveSaturation:
             let request = try Spec.MoveSaturation(tlv: fields)
             let way = try way(request.moveMode, rate: Int(request.rate))
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
-            if way == .stop {
-                halt()
-            } else {
-                hueAndSaturation([.saturation: course(.saturation, at: way.sign * Int(request.rate), within: 0...254)])
-            }
+            guard way != .stop else { return stop(request.optionsMask, request.optionsOverride) }
+            guard begins(mode, request.optionsMask, request.optionsOverride, changesHue: false) else { return false }
+            move([.saturation: course(.saturation, at: way.sign * Int(request.rate), within: 0...254)], mode: mode)
         case Spec.Commands.stepSaturation:
             let request = try Spec.StepSaturation(tlv: fields)
             let way = try way(request.stepMode, size: Int(request.stepSize))
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride, changesHue: false) else { return false }
             let target = min(max(current(.saturation) + way.sign * Int(request.stepSize), 0), 254)
-            hueAndSaturation([.saturation: course(.saturation, to: target, over: .tenths(UInt16(request.transitionTime)))])
-        case Spec.Commands.moveToHueAndSaturation:
-            let request = try Spec.MoveToHueAndSaturation(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
-            let duration = Duration.tenths(request.transitionTime)
-            hueAndSaturation([
-                .hue: course(.hue, to: target(of: .hue, Int(request.hue), .shortest), over: duration),
-                .saturation: course(.saturation, to: Int(request.saturation), over: duration),
-            ])
+            move([.saturation: course(.saturation, to: target, over: .tenths(UInt16(request.transitionTime)))], mode: mode)
         default: return nil
         }
         return true
@@ -74,23 +83,24 @@ extension ColorControlCluster {
         switch command.id {
         case Spec.Commands.enhancedMoveToHue:
             let request = try Spec.EnhancedMoveToHue(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             let target = target(of: .enhancedHue, Int(request.enhancedHue), request.direction)
             move([.enhancedHue: course(.enhancedHue, to: target, over: .tenths(request.transitionTime))], mode: mode)
         case Spec.Commands.enhancedMoveHue:
             let request = try Spec.EnhancedMoveHue(tlv: fields)
             let way = try way(request.moveMode, rate: Int(request.rate))
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard way != .stop else { return stop(request.optionsMask, request.optionsOverride) }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             turn(.enhancedHue, way, rate: Int(request.rate), mode: mode)
         case Spec.Commands.enhancedStepHue:
             let request = try Spec.EnhancedStepHue(tlv: fields)
             let way = try way(request.stepMode, size: Int(request.stepSize))
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             let target = current(.enhancedHue) + way.sign * Int(request.stepSize)
             move([.enhancedHue: course(.enhancedHue, to: target, over: .tenths(request.transitionTime))], mode: mode)
         case Spec.Commands.enhancedMoveToHueAndSaturation:
             let request = try Spec.EnhancedMoveToHueAndSaturation(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             let duration = Duration.tenths(request.transitionTime)
             let target = target(of: .enhancedHue, Int(request.enhancedHue), .shortest)
             move(
@@ -104,62 +114,82 @@ extension ColorControlCluster {
         return true
     }
 
-    private func runOthers(_ command: CommandDefinition, _ fields: TLVValue) throws(Status) -> Bool {
+    private func runColor(_ command: CommandDefinition, _ fields: TLVValue) throws(Status) -> Bool? {
+        let mode = Spec.EnhancedColorModeEnum.currentXAndCurrentY
         switch command.id {
         case Spec.Commands.moveToColor:
             let request = try Spec.MoveToColor(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             xy(to: Int(request.colorX), Int(request.colorY), over: .tenths(request.transitionTime))
         case Spec.Commands.moveColor:
             let request = try Spec.MoveColor(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
-            // No rate in either direction stops (3.2.8.11).
-            guard request.rateX != 0 || request.rateY != 0 else {
-                halt()
-                return true
-            }
+            // No rate in either direction stops (3.2.8.12).
+            guard request.rateX != 0 || request.rateY != 0 else { return stop(request.optionsMask, request.optionsOverride) }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             move(
                 [
                     .x: course(.x, at: Int(request.rateX), within: 0...0xFEFF), .y: course(.y, at: Int(request.rateY), within: 0...0xFEFF),
-                ], mode: .currentXAndCurrentY)
+                ], mode: mode)
         case Spec.Commands.stepColor:
             let request = try Spec.StepColor(tlv: fields)
             guard request.stepX != 0 || request.stepY != 0 else { throw Status(.invalidCommand, "a step of 0") }
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             xy(to: current(.x) + Int(request.stepX), current(.y) + Int(request.stepY), over: .tenths(request.transitionTime))
+        default: return nil
+        }
+        return true
+    }
+
+    private func runOthers(_ command: CommandDefinition, _ fields: TLVValue) throws(Status) -> Bool {
+        let mode = Spec.EnhancedColorModeEnum.colorTemperatureMireds
+        switch command.id {
         case Spec.Commands.moveToColorTemperature:
             let request = try Spec.MoveToColorTemperature(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             temperature(to: Int(request.colorTemperatureMireds), within: coolest...warmest, over: .tenths(request.transitionTime))
         case Spec.Commands.moveColorTemperature:
             let request = try Spec.MoveColorTemperature(tlv: fields)
             let way = try way(request.moveMode, rate: Int(request.rate))
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard way != .stop else { return stop(request.optionsMask, request.optionsOverride) }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             let range = range(request.colorTemperatureMinimumMireds, request.colorTemperatureMaximumMireds)
-            if way == .stop {
-                halt()
-            } else {
-                move(
-                    [.temperature: course(.temperature, at: way.sign * Int(request.rate), within: range)], mode: .colorTemperatureMireds)
-            }
+            move([.temperature: course(.temperature, at: way.sign * Int(request.rate), within: range)], mode: mode)
         case Spec.Commands.stepColorTemperature:
             let request = try Spec.StepColorTemperature(tlv: fields)
             let way = try way(request.stepMode, size: Int(request.stepSize))
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
+            guard begins(mode, request.optionsMask, request.optionsOverride) else { return false }
             temperature(
                 to: current(.temperature) + way.sign * Int(request.stepSize),
                 within: range(request.colorTemperatureMinimumMireds, request.colorTemperatureMaximumMireds),
                 over: .tenths(request.transitionTime))
         case Spec.Commands.stopMoveStep:
             let request = try Spec.StopMoveStep(tlv: fields)
-            guard mayExecute(request.optionsMask, request.optionsOverride) else { return false }
-            halt()
+            return stop(request.optionsMask, request.optionsOverride)
         default: throw Status(.unsupportedCommand)
         }
         return true
     }
 
     // MARK: Parts
+
+    /// Whether a command is carried out. If so, its colour mode is the present one from here on.
+    ///
+    /// A loop ends by ColorLoopSet only, and a device may ignore what would change the hue meanwhile (3.2.8.1): this one does. What it
+    /// could do otherwise, a colour that the loop takes away with its next step, would be of no use to anybody.
+    private func begins(
+        _ mode: Spec.EnhancedColorModeEnum, _ mask: Spec.OptionsBitmap, _ override: Spec.OptionsBitmap, changesHue: Bool = true
+    ) -> Bool {
+        guard mayExecute(mask, override), !(changesHue && isLooping) else { return false }
+        enter(mode)
+        return true
+    }
+
+    /// What stops one movement stops them all, but no loop (3.2.8.5.4, 3.2.8.1).
+    private func stop(_ mask: Spec.OptionsBitmap, _ override: Spec.OptionsBitmap) -> Bool {
+        guard mayExecute(mask, override) else { return false }
+        halt()
+        return true
+    }
 
     private func way(_ mode: Spec.MoveModeEnum, rate: Int) throws(Status) -> Way {
         switch mode {
@@ -180,12 +210,8 @@ extension ColorControlCluster {
         }
     }
 
-    private func hueAndSaturation(_ courses: [ColorQuantity: ColorCourse]) {
-        move(courses, mode: .currentHueAndCurrentSaturation)
-    }
-
     /// A target hue as far away as the direction says, perhaps beyond the turn.
-    private func target(of quantity: ColorQuantity, _ hue: Int, _ direction: Spec.DirectionEnum) -> Int {
+    func target(of quantity: ColorQuantity, _ hue: Int, _ direction: Spec.DirectionEnum) -> Int {
         let turn = quantity.modulus ?? 1
         let start = current(quantity)
         let up = wrapped(hue - start, turn)
@@ -201,7 +227,6 @@ extension ColorControlCluster {
     }
 
     private func turn(_ quantity: ColorQuantity, _ way: Way, rate: Int, mode: Spec.EnhancedColorModeEnum) {
-        guard way != .stop else { return halt() }
         move([quantity: .endless(start: current(quantity), rate: Double(way.sign * rate), began: now)], mode: mode)
     }
 
@@ -254,56 +279,11 @@ extension ColorControlCluster {
         return true
     }
 
-    private func startLoop(from hue: Int) {
+    func startLoop(from hue: Int) {
         halt()
+        enter(.enhancedCurrentHueAndCurrentSaturation)
         if !isLooping { set(Spec.Attributes.colorLoopStoredEnhancedHue, UInt16(clamping: current(.enhancedHue)).tlv) }
         set(Spec.Attributes.colorLoopActive, UInt16(1).tlv)
         runLoop(from: hue, showingAfter: .milliseconds(100))
-    }
-}
-
-extension ColorControlCluster: SceneableCluster {
-    /// In the order in which controllers are used to see them in a scene.
-    private static let sceneable = [
-        Spec.Attributes.currentX, Spec.Attributes.currentY, Spec.Attributes.enhancedCurrentHue, Spec.Attributes.currentSaturation,
-        Spec.Attributes.colorLoopActive, Spec.Attributes.colorLoopDirection, Spec.Attributes.colorLoopTime,
-        Spec.Attributes.colorTemperatureMireds, Spec.Attributes.enhancedColorMode,
-    ]
-
-    public func sceneValues() -> [(attribute: AttributeID, value: TLVValue)] {
-        let context = InteractionContext.local()
-        return Self.sceneable.filter { has($0) }.map { attribute in
-            (attribute, computedValue(of: attribute, context) ?? value(attribute))
-        }
-    }
-
-    public func recall(_ values: [(attribute: AttributeID, value: TLVValue)], over transition: Duration) {
-        func stored(_ attribute: AttributeID) -> Int? {
-            values.last { $0.attribute == attribute }?.value.unsigned.map { Int(clamping: $0) }
-        }
-        let attributes = Spec.Attributes.self
-        if let direction = stored(attributes.colorLoopDirection) { set(attributes.colorLoopDirection, UInt8(clamping: direction).tlv) }
-        if let time = stored(attributes.colorLoopTime) { set(attributes.colorLoopTime, UInt16(clamping: time).tlv) }
-        // Of values for several modes only those of the scene's own mode count.
-        let mode = stored(attributes.enhancedColorMode).map { Spec.EnhancedColorModeEnum(rawValue: UInt8(clamping: $0)) }
-        var courses: [ColorQuantity: ColorCourse] = [:]
-        func add(_ quantity: ColorQuantity, _ limits: ClosedRange<Int>) {
-            guard has(quantity.attribute), let target = stored(quantity.attribute) else { return }
-            courses[quantity] = course(quantity, to: min(max(target, limits.lowerBound), limits.upperBound), over: transition)
-        }
-        switch mode ?? self.mode {
-        case .currentXAndCurrentY:
-            add(.x, 0...0xFEFF)
-            add(.y, 0...0xFEFF)
-        case .colorTemperatureMireds: add(.temperature, coolest...warmest)
-        case .enhancedCurrentHueAndCurrentSaturation:
-            add(.enhancedHue, 0...0xFFFF)
-            add(.saturation, 0...254)
-        default: add(.saturation, 0...254)
-        }
-        if !courses.isEmpty { move(courses, mode: mode ?? self.mode) }
-        if stored(attributes.colorLoopActive) == 1, has(attributes.colorLoopActive) {
-            startLoop(from: stored(attributes.enhancedCurrentHue) ?? current(.enhancedHue))
-        }
     }
 }

@@ -6,7 +6,13 @@ import MatterTLV
 /// Color Control (Matter Application Clusters, 3.2): hue and saturation, enhanced hue, colour loop, XY, colour temperature.
 ///
 /// Whatever moves is computed from the time that has passed. The attributes of a colour mode that is not the present one keep the values
-/// they had. A hand on the device (`setLocally` of a colour attribute) changes the colour at once, and with it the mode.
+/// they had: ColorMode says which of them tell the colour. When a command works in another mode, the attributes of that mode first become
+/// what the colour is then (`enter`, by `Chromaticity`), and so a step or a slow movement starts at the colour that people see. Where the
+/// new mode has no such colour, a colour temperature for a saturated green, it starts at the nearest one.
+///
+/// Hue and saturation move each for itself. While a colour loop has the hue, commands that would change it have no effect; saturation
+/// still moves. A hand on the device (`setLocally` of a colour attribute) changes the colour at once, and with it the mode, and ends the
+/// loop; so does a recalled scene without one.
 public final class ColorControlCluster: Cluster {
     typealias Spec = ColorControl
 
@@ -133,19 +139,76 @@ public final class ColorControlCluster: Cluster {
 
     // MARK: Moving
 
-    /// Goes on with new courses instead of what moved before.
+    /// Goes on with new courses, instead of those of the same quantities; hue and saturation move each for itself (3.2.5).
     func move(_ new: [ColorQuantity: ColorCourse], mode: Spec.EnhancedColorModeEnum) {
-        let isSaturationOnly = new.keys.allSatisfy { $0 == .saturation }
         let before = ColorQuantity.allCases.filter { courses[$0] != nil }
         keep()
-        if !isSaturationOnly, loop != nil {
-            loop = nil
-            set(Spec.Attributes.colorLoopActive, UInt16(0).tlv)
-        }
-        courses = new
-        if !(isSaturationOnly && loop != nil) { set(mode: mode) }
-        for quantity in before where new[quantity] == nil { tell(quantity) }
+        if new[.hue] != nil || new[.enhancedHue] != nil { (courses[.hue], courses[.enhancedHue]) = (nil, nil) }
+        courses.merge(new) { $1 }
+        // While the loop has the hue, its mode stays.
+        if loop == nil { set(mode: mode) }
+        for quantity in before where courses[quantity] == nil { tell(quantity) }
         arrange()
+    }
+
+    /// Makes a colour mode the present one. If it tells colours in another way than the one before, its attributes become what the colour
+    /// is at this moment, from where a command then goes on (3.2.8.2).
+    func enter(_ new: Spec.EnhancedColorModeEnum) {
+        let old = Space(mode)
+        guard Space(new) != old else { return }
+        let moving = ColorQuantity.allCases.filter { courses[$0] != nil }
+        let color = chromaticity
+        for (quantity, value) in ColorQuantity.allCases.map({ ($0, current($0)) }) { store(quantity, value) }
+        courses = [:]
+        for (quantity, value) in values(of: color, in: new) { store(quantity, value) }
+        set(mode: new)
+        for quantity in moving { tell(quantity) }
+    }
+
+    /// What tells the colour, whether the hue is enhanced or not.
+    private enum Space {
+        case hueAndSaturation, xy, temperature
+
+        init(_ mode: Spec.EnhancedColorModeEnum) {
+            switch mode {
+            case .currentXAndCurrentY: self = .xy
+            case .colorTemperatureMireds: self = .temperature
+            default: self = .hueAndSaturation
+            }
+        }
+    }
+
+    /// The colour at this moment.
+    var chromaticity: Chromaticity {
+        switch Space(mode) {
+        case .xy: Chromaticity(x: Double(current(.x)) / 65536, y: Double(current(.y)) / 65536)
+        case .temperature: Chromaticity(mireds: current(.temperature))
+        case .hueAndSaturation:
+            Chromaticity(
+                degrees: mode == .enhancedCurrentHueAndCurrentSaturation
+                    ? Double(current(.enhancedHue)) * 360 / 65024 : Double(current(.hue)) * 360 / 254,
+                saturation: Double(current(.saturation)) / 254)
+        }
+    }
+
+    /// A colour as the attributes of a mode tell it. Of white, which has no hue, they tell none.
+    func values(of color: Chromaticity, in mode: Spec.EnhancedColorModeEnum) -> [(ColorQuantity, Int)] {
+        func rounded(_ value: Double, _ most: Int) -> Int { Int(min(max(value, 0), Double(most)).rounded()) }
+        switch Space(mode) {
+        case .xy: return [(.x, rounded(color.x * 65536, 0xFEFF)), (.y, rounded(color.y * 65536, 0xFEFF))]
+        case .temperature: return [(.temperature, color.mireds(within: coolest...warmest))]
+        case .hueAndSaturation:
+            let (degrees, share) = color.hueAndSaturation
+            let saturation = (ColorQuantity.saturation, rounded(share * 254, 254))
+            guard let degrees else { return [saturation] }
+            // 254 is as many degrees as 0. A hue is a 256th of an enhanced one, whichever of them counts.
+            guard mode == .enhancedCurrentHueAndCurrentSaturation else {
+                let hue = wrapped(rounded(degrees * 254 / 360, 254), 254)
+                return [(.hue, hue), (.enhancedHue, hue << 8), saturation]
+            }
+            let hue = wrapped(rounded(degrees * 65024 / 360, 65024), 65024)
+            return [(.hue, hue >> 8), (.enhancedHue, hue), saturation]
+        }
     }
 
     private func set(mode: Spec.EnhancedColorModeEnum) {
@@ -161,19 +224,31 @@ public final class ColorControlCluster: Cluster {
     }
 
     private func arrange() {
-        cancel(endTimer)
-        endTimer = nil
-        let ends = courses.values.compactMap(\.end)
-        if !courses.isEmpty, ends.count == courses.count, let last = ends.max() {
-            guard last > now else { return finish() }
-            endTimer = after(last - now) { [weak self] in self?.finish() }
-        }
-        if isMoving, reportTimer == nil { scheduleReport() }
+        settle()
+        guard !courses.isEmpty else { return }
         let remaining = remaining
         set(Spec.Attributes.remainingTime, remaining.tlv, .quiet)
         guard abs(Int(remaining) - Int(reportedRemaining)) > 10 || (remaining == 0 && reportedRemaining != 0) else { return }
         reportedRemaining = remaining
         report(Spec.Attributes.remainingTime)
+    }
+
+    /// Ends the courses that are over, and waits for the next one to be.
+    private func settle() {
+        cancel(endTimer)
+        endTimer = nil
+        let over = ColorQuantity.allCases.filter { courses[$0]?.end.map { $0 <= now } ?? false }
+        guard over.count < courses.count else { return finish() }
+        if !over.isEmpty {
+            keep()
+            for quantity in over { courses[quantity] = nil }
+            // The two hues are one.
+            let isHue = over.contains { $0 == .hue || $0 == .enhancedHue }
+            for quantity in ColorQuantity.allCases
+            where over.contains(quantity) || (isHue && (quantity == .hue || quantity == .enhancedHue)) { tell(quantity) }
+        }
+        if let next = courses.values.compactMap(\.end).min() { endTimer = after(next - now) { [weak self] in self?.settle() } }
+        if reportTimer == nil { scheduleReport() }
     }
 
     /// Keeps the values as they are now, and what stood still is told.
@@ -239,6 +314,14 @@ public final class ColorControlCluster: Cluster {
     /// Direction or time have changed: on from where it is.
     func turnLoop() { if let loop { runLoop(from: wrapped(loop.value(at: now), 65536)) } }
 
+    /// The loop is over, by a hand on the device or a scene in which there is none; the colour stays for now.
+    func leaveLoop() {
+        guard loop != nil else { return }
+        keep()
+        loop = nil
+        set(Spec.Attributes.colorLoopActive, UInt16(0).tlv)
+    }
+
     func endLoop(at hue: Int) {
         loop = nil
         store(.enhancedHue, hue)
@@ -290,6 +373,8 @@ public final class ColorControlCluster: Cluster {
             case .x, .y: .currentXAndCurrentY
             case .temperature: .colorTemperatureMireds
             }
+        if quantity != .saturation { leaveLoop() }
+        enter(mode)
         move([quantity: course(quantity, to: Int(clamping: value.unsigned ?? 0), over: .zero)], mode: mode)
         node.sceneableChanged(at: endpoint)
     }
