@@ -15,8 +15,10 @@ import Testing
     typealias FieldSet = ScenesManagement.ExtensionFieldSetStruct
 
     /// A light of all colours with scenes; `inGroups` makes it a commissioned member of groups 1 and 2 too.
-    private static func prepare(_ bench: Bench, inGroups: Bool = false, tableSize: UInt16 = 16, start: Bool = true) throws {
-        try bench.makeColorLight(start: false)
+    private static func prepare(
+        _ bench: Bench, color: ColorControl.Feature = .all, inGroups: Bool = false, tableSize: UInt16 = 16, start: Bool = true
+    ) throws {
+        try bench.makeColorLight(features: color, start: false)
         try bench.add(
             ScenesManagement.id, ClusterConfiguration(attributes: [ScenesManagement.Attributes.sceneTableSize: tableSize.tlv]))
         guard start else { return }
@@ -173,6 +175,83 @@ import Testing
                             Pair(attributeID: 0x4004, valueUnsigned16: 25), Pair(attributeID: 0x0007, valueUnsigned16: 300),
                             Pair(attributeID: 0x4001, valueUnsigned8: 3),
                         ]))
+        }
+    }
+
+    /// Hue and saturation come back in either of their modes; on a light with enhanced hue, and on one that has X and Y only.
+    @Test(arguments: [ColorControl.Feature.all, [.hueSaturation, .enhancedHue], [.hueSaturation, .xy]])
+    func aSceneBringsBackTheHue(_ features: ColorControl.Feature) async throws {
+        try await Bench.run { bench in
+            try Self.prepare(bench, color: features)
+            func go(_ hue: UInt8, _ saturation: UInt8) throws {
+                try bench.invoke(
+                    ColorControl.MoveToHueAndSaturation(
+                        hue: hue, saturation: saturation, transitionTime: 0, optionsMask: [], optionsOverride: []))
+            }
+            try go(120, 200)
+            #expect(try Self.store(bench, 1) == .success)
+            try go(10, 50)
+            try Self.recall(bench, 1)
+            #expect(try [bench.hue, bench.saturation] + bench.colorModes == [120, 200, 0, 0])
+            // Over the shorter way round.
+            try go(250, 200)
+            #expect(try Self.store(bench, 2) == .success)
+            try go(20, 200)
+            try Self.recall(bench, 2, over: 5000)
+            try await bench.advance(.seconds(2.5))
+            #expect(try bench.hue.map { $0 > 240 || $0 < 20 } == true)
+            try await bench.advance(.seconds(2.5))
+            #expect(try [bench.hue, bench.saturation] == [250, 200])
+        }
+    }
+
+    /// By its specification a scene has no CurrentHue.
+    @Test func withoutEnhancedHueAndPointsOnlyTheSaturationComesBack() async throws {
+        try await Bench.run { bench in
+            try Self.prepare(bench, color: .hueSaturation)
+            try bench.moveToHue(120)
+            try bench.saturate(200)
+            #expect(try Self.store(bench, 1) == .success)
+            #expect(
+                try Self.view(bench, 1).extensionFieldSetStructs?.last?.attributeValueList.map(\.attributeID) == [0x0001, 0x4001])
+            try bench.moveToHue(10)
+            try bench.saturate(50)
+            try Self.recall(bench, 1)
+            #expect(try [bench.hue, bench.saturation] == [10, 200])
+        }
+    }
+
+    /// A scene without a loop ends one, with one starts it.
+    @Test func aSceneKnowsWhetherThereIsALoop() async throws {
+        try await Bench.run { bench in
+            try Self.prepare(bench)
+            try bench.moveToHue(120)
+            #expect(try Self.store(bench, 1) == .success)
+            try bench.setLoop([.updateAction, .updateTime], .activateFromEnhancedCurrentHue, time: 64)
+            try await bench.advance(.seconds(1))
+            #expect(try Self.store(bench, 2) == .success)
+            try Self.recall(bench, 1)
+            #expect(try [bench.color(ColorControl.Attributes.colorLoopActive), bench.hue] == [0, 120])
+            try Self.recall(bench, 2)
+            try await bench.advance(.seconds(1))
+            #expect(try [bench.color(ColorControl.Attributes.colorLoopActive), bench.hue] == [1, 112])
+        }
+    }
+
+    /// What the specification has of scenes and this device has not (3.2.7.1).
+    @Test func aSceneMayTellMoreThanTheDeviceHas() async throws {
+        try await Bench.run { bench in
+            try Self.prepare(bench, color: .colorTemperature)
+            let pairs = [
+                Pair(attributeID: 3, valueUnsigned16: 16334), Pair(attributeID: 0x4000, valueUnsigned16: 1),
+                Pair(attributeID: 7, valueUnsigned16: 200), Pair(attributeID: 0x4001, valueUnsigned8: 2),
+            ]
+            #expect(try Self.add(bench, 1, [FieldSet(clusterID: ColorControl.id, attributeValueList: pairs)]) == .success)
+            #expect(try Self.view(bench, 1).extensionFieldSetStructs?.first?.attributeValueList == pairs)
+            try Self.recall(bench, 1)
+            #expect(try bench.temperature == 200)
+            let wrong = [FieldSet(clusterID: ColorControl.id, attributeValueList: [Pair(attributeID: 3, valueUnsigned8: 1)])]
+            #expect(try Self.add(bench, 2, wrong) == .invalidCommand)
         }
     }
 

@@ -82,7 +82,8 @@ extension ScenesManagementCluster {
             var kept = set
             kept.attributeValueList = []
             for pair in set.attributeValueList {
-                guard let attribute = cluster.attribute(pair.attributeID), keeps(attribute, cluster) else {
+                // One that only this device lacks stays in the scene, and is passed over when it is recalled (3.2.7.1).
+                guard let attribute = cluster.definition.attribute(id: pair.attributeID), keeps(attribute, cluster) else {
                     throw Status(.invalidCommand, "no attribute of scenes")
                 }
                 kept.attributeValueList.append(try SceneValues.checked(pair, attribute))
