@@ -6,6 +6,10 @@ import MatterTLV
 /// On/Off (Matter Application Clusters, 1.5): whether the device is on, with the timer and the global scene of lights.
 ///
 /// A hand on the device (`setLocally` of OnOff) switches it as a command does, also where only Off can be commanded.
+///
+/// DeadFrontBehavior (1.5.4.2) permits a device that is off to refuse what is asked of its other clusters, with INVALID_IN_STATE, and to
+/// give them best-effort values; it obliges it to neither, and a virtual device knows all its values while it is off. So nothing changes
+/// here but the feature's bit, and reports and events go on as they must.
 public final class OnOffCluster: Cluster {
     typealias Spec = OnOff
 
