@@ -16,6 +16,14 @@ public struct WriteBatch: Sendable {
     /// Changes that a commit makes.
     public var count: Int { values.count + cleared.count }
 
+    /// Whether the batch changes anything of a namespace. Looks at all of it.
+    public func concerns(_ namespace: String) -> Bool {
+        cleared.contains(namespace) || values.keys.contains { $0.namespace == namespace }
+    }
+
+    /// The namespaces that it changes.
+    public var namespaces: Set<String> { cleared.union(values.keys.map(\.namespace)) }
+
     /// What the batch will do to a key: the outer value is nil when it says nothing, the inner one when it deletes.
     public func pending(_ namespace: String, _ key: String) -> [UInt8]?? {
         if let change = values[Place(namespace: namespace, key: key)] { return .some(change) }

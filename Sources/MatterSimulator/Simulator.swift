@@ -1,4 +1,5 @@
 import HearthIO
+import HearthStore
 import HearthTime
 import MachineInterface
 import MatterCredentials
@@ -72,7 +73,8 @@ public actor Simulator {
             let hub: StoreHub
             switch configuration.store {
             case .folder(let path, let durable):
-                hub = try StoreHub(folder: path, durable: durable, holder: configuration.holder, timeline: timeline)
+                hub = try StoreHub(
+                    folder: path, durable: durable, holder: configuration.holder, timeline: timeline, loop: transport.loop)
             case .memory: hub = try StoreHub(inMemoryOn: timeline)
             case .snapshot(let snapshot):
                 hub = try StoreHub(inMemoryOn: timeline)
@@ -103,14 +105,33 @@ public actor Simulator {
     /// A seed that nobody else has.
     public static func randomSeed() -> UInt64 { Crypto.random(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// Switches every device off and ends the use of the store.
-    public nonisolated func close() async { try? await timeline.call("close simulator") { await self.closeInside() } }
-    private func closeInside() {
+    /// Switches every device off and ends the use of the store. - Returns: what could not be stored and is lost; nil when all is stored.
+    @discardableResult
+    public nonisolated func close() async -> SimulatorError? {
+        // Without the timeline, which has been shut down, nothing can be said.
+        (try? await timeline.call("close simulator") { await self.closeInside() }) ?? nil
+    }
+    private func closeInside() -> SimulatorError? {
         control?.close()
         control = nil
         for device in devices { device.stop() }
         devices = []
-        services.hub.close()
+        return services.hub.close().map { SimulatorError(.store, "\($0)") }
+    }
+
+    /// Returns when what has been done so far, to one device or to all, is stored.
+    /// - Throws: `SimulatorError.store` when the store refuses it; it is kept in memory, and tried again.
+    nonisolated func stored(_ device: String?) async throws {
+        try await timeline.call("store") { try await self.storedInside(device) }
+    }
+    private func storedInside(_ device: String?) async throws {
+        let hub = services.hub
+        let refusal = await withCheckedContinuation { (continuation: CheckedContinuation<StoreError?, Never>) in
+            hub.whenDecided(device) { continuation.resume(returning: $0) }
+        }
+        guard let refusal else { return }
+        throw SimulatorError(
+            .store, "it is done, but lost if the simulator ends before it can be stored, which is tried again and again: \(refusal)")
     }
 
     /// What to tell the user once: a damaged store was replaced by its backup.

@@ -7,14 +7,15 @@ import Testing
     /// Runs in a mount namespace of its own: a small file system, a simulator on it, and what the test says.
     private static let script = """
         mount -t tmpfs -o size=512k tmpfs "$2" || exit 99
-        launch() { "$1" simulate dimmable-light --mdns off --json --state "$2/state" 2>&1 & pid=$!; }
-        launch "$1" "$2"
+        launch() { "$1" simulate dimmable-light --mdns off --json --state "$2/state" --clock $3 --control "$4" 2>&1 & pid=$!; }
+        launch "$@"
         while read -r word; do
             case $word in
             fill) dd if=/dev/zero of="$2/ballast" bs=1k 2>/dev/null ;;
             free) rm "$2/ballast" ;;
             kill) kill -9 "$pid"; wait "$pid" ;;
-            launch) launch "$1" "$2" ;;
+            stop) kill "$pid"; wait "$pid"; echo "status $?" ;;
+            launch) launch "$@" ;;
             esac
             echo "done: $word"
         done
@@ -22,12 +23,53 @@ import Testing
         wait "$pid"
         """
 
-    @Test func nothingAcknowledgedIsLostAndTheDeviceRecovers() throws {
-        let scratch = Scratch()
+    private func launch(_ scratch: Scratch, clock: String) throws -> Program {
         let place = scratch.folder + "/disk"
         #expect(mkdir(place, 0o700) == 0)
-        let simulator = try Program(
-            ["--map-root-user", "--mount", "/bin/sh", "-c", Self.script, "sh", Program.hearth, place], path: "/usr/bin/unshare")
+        let words = [Program.hearth, place, clock, scratch.folder + "/control"]
+        return try Program(["--map-root-user", "--mount", "/bin/sh", "-c", Self.script, "sh"] + words, path: "/usr/bin/unshare")
+    }
+
+    /// In virtual time too, which stands still.
+    @Test(arguments: ["real", "virtual"]) func whatIsNotStoredIsTold(_ clock: String) throws {
+        let scratch = Scratch()
+        let simulator = try launch(scratch, clock: clock)
+        try Self.wait(for: "\"ready\":true", simulator)
+        func say(_ word: String) throws {
+            simulator.send(word)
+            try Self.wait(for: "done: \(word)", simulator)
+        }
+        var count = 0
+        func set() throws -> Program.Result {
+            count += 1
+            let label = "BasicInformation.NodeLabel=label \(count)"
+            return try Program.run(["sim", "set", "dimmable-light/0", label, "--control", scratch.folder + "/control"])
+        }
+        /// What fits into blocks that the store has already may still be stored.
+        func setUntil(_ code: Int32) throws -> Program.Result {
+            var result = try set()
+            for _ in 0..<300 where result.code != code { result = try set() }
+            return result
+        }
+
+        #expect(try set().code == 0)
+        try say("fill")
+        let refused = try setUntil(8)
+        #expect(refused.errors.contains("lost if the simulator ends") && refused.errors.contains("no space left"), "\(refused)")
+        try say("free")
+        #expect(try setUntil(0).code == 0)
+        try say("fill")
+        #expect(try setUntil(8).code == 8)
+        simulator.send("stop")
+        let words = try Self.wait(for: "what changed last of dimmable-light is lost", simulator)
+        #expect(words.contains("no space left"))
+        try Self.wait(for: "status 8", simulator)
+        _ = try simulator.finish()
+    }
+
+    @Test func nothingAcknowledgedIsLostAndTheDeviceRecovers() throws {
+        let scratch = Scratch()
+        let simulator = try launch(scratch, clock: "real")
         func say(_ word: String) throws {
             simulator.send(word)
             try Self.wait(for: "done: \(word)", simulator)
@@ -66,6 +108,8 @@ import Testing
             if answer["ok"] != true { refused = answer }
         }
         #expect(refused?["error"]?["status"] == "NO_RESPONSE", "\(String(describing: refused))")
+        // What it has in its memory it tells, although it is not stored.
+        #expect(try label() == "label \(count - 1)")
         try say("free")
         // Sooner or later within a second the store takes what waits, and the device answers again.
         #expect(try write()["ok"] == true)

@@ -23,7 +23,7 @@ import Testing
         try await inLab(maximum: 1_024, endpoints: 30) { lab in
             let peer = lab.connect()
             let gate = Gate()
-            lab.server.gate = { gate.hold($0) }
+            lab.server.gate = { gate.hold($1) }
             var order: [UInt8] = []
             let check = peer.session.filter
             peer.session.filter = { isOutgoing, header, payload in
@@ -59,7 +59,7 @@ import Testing
         try await inLab { lab in
             let peer = lab.connect()
             let timeline = lab.timeline
-            lab.server.gate = { send in timeline.atTurnEnd(send) }
+            lab.server.gate = { _, send in timeline.atTurnEnd(send) }
             peer.client.limit = .seconds(30)
             var verdicts: [String] = []
             lab.server.hooks.beforeAnswer = { opcode, context in

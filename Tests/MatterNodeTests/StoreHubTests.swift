@@ -1,4 +1,5 @@
 import Glibc
+import HearthIO
 import HearthStore
 import HearthTime
 import MatterDevice
@@ -140,6 +141,91 @@ import Testing
             #expect(notes.lines == ["trouble", "room again", "acknowledged"])
             hub.close()
         }
+    }
+
+    /// A store that takes a page or two only, and a hub on it that has been refused a large value of the lamp's.
+    private func full(_ folder: Folder, _ timeline: Timeline, loop: EventLoop? = nil) async throws -> StoreHub {
+        let database = try Database(
+            path: folder.path + "/full.sqlite", applicationID: 1, migrations: StoreHub.migrations,
+            options: StoreOptions(access: .shared, maximumPages: 16))
+        let hub = try StoreHub(database, timeline: timeline, loop: loop)
+        let store = hub.store(for: "lamp")
+        timeline.after(.zero) { store.put([UInt8](repeating: 7, count: 200_000), for: "large") }
+        try await timeline.advance(by: .zero)
+        #expect(hub.trouble?.code == .diskFull)
+        return hub
+    }
+
+    @Test func aFullDiskHoldsNothingElseBack() async throws {
+        try await onTimeline { timeline in
+            let folder = Folder()
+            let hub = try await full(folder, timeline)
+            let notes = Notes()
+            let (lamp, lock) = (hub.store(for: "lamp"), hub.store(for: "lock"))
+            timeline.after(.zero) {
+                hub.whenStored(in: lamp) { notes.lines.append("the lamp's change") }
+                hub.whenStored(in: lamp, acknowledges: false) { notes.lines.append("the lamp's report") }
+                hub.whenStored(in: lock) { notes.lines.append("the lock's answer") }
+                hub.whenStored { notes.lines.append("all") }
+                hub.whenDecided("lock") { notes.lines.append("lock: \($0 == nil)") }
+                hub.whenDecided { notes.lines.append("all: \($0 == nil)") }
+            }
+            try await timeline.advance(by: .zero)
+            #expect(notes.lines == ["the lamp's report", "the lock's answer", "lock: true", "all: false"])
+            // What the lock changes now waits too.
+            timeline.after(.zero) {
+                lock.put([1], for: "a")
+                hub.whenStored(in: lock) { notes.lines.append("the lock's change") }
+            }
+            try await timeline.advance(by: .zero)
+            #expect(notes.lines.count == 4)
+            timeline.after(.zero) { lamp.put([1], for: "large") }
+            try await timeline.advance(by: .seconds(2))
+            #expect(notes.lines.dropFirst(4) == ["the lamp's change", "all", "the lock's change"])
+            #expect(hub.close() == nil)
+        }
+    }
+
+    @Test func theTurnThatIsRefusedIsToldAndItsReportsGoOut() async throws {
+        try await onTimeline { timeline in
+            let folder = Folder()
+            let hub = try await full(folder, timeline)
+            let notes = Notes()
+            let (lamp, lock) = (hub.store(for: "lamp"), hub.store(for: "lock"))
+            timeline.after(.zero) { lamp.put([1], for: "large") }
+            try await timeline.advance(by: .seconds(2))
+            #expect(hub.trouble == nil)
+            timeline.after(.zero) {
+                lamp.put([UInt8](repeating: 7, count: 200_000), for: "large")
+                hub.whenStored(in: lamp) { notes.lines.append("the lamp's change") }
+                hub.whenStored(in: lamp, acknowledges: false) { notes.lines.append("the lamp's report") }
+                hub.whenStored(in: lock) { notes.lines.append("the lock's answer") }
+                hub.whenDecided("lamp") { notes.lines.append("\($0.map { "\($0.code)" } ?? "stored")") }
+                hub.whenDecided("lock") { notes.lines.append("\($0.map { "\($0.code)" } ?? "stored")") }
+            }
+            try await timeline.advance(by: .zero)
+            #expect(notes.lines == ["the lamp's report", "the lock's answer", "diskFull", "stored"])
+            let lost = try #require(hub.close())
+            #expect(lost.code == .diskFull && lost.message.hasPrefix("what changed last of lamp is lost: no space left"))
+            #expect(notes.lines.count == 4)
+        }
+    }
+
+    /// The nodes' time stands still; the disk's does not.
+    @Test func theStoreIsTriedAgainInRealTime() async throws {
+        let runtime = try Runtime(mode: .manual, seed: 1)
+        try await runtime.timeline.run {
+            let folder = Folder()
+            let hub = try await full(folder, runtime.timeline, loop: runtime.loop)
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                hub.onTrouble = { if $0 == nil { continuation.resume() } }
+                hub.store(for: "lamp").put([1], for: "large")
+            }
+            #expect(hub.trouble == nil && runtime.timeline.now == .zero)
+            #expect(hub.close() == nil)
+        }
+        runtime.shutdown()
+        await runtime.ended()
     }
 
     /// Also those of devices that do not run when the file is repaired.

@@ -44,7 +44,7 @@ extension InteractionServer {
 
     /// Ends an exchange whose peer wants no answer; what is to follow the answer waits for the store all the same.
     func finishSilently(_ exchange: Exchange, _ context: InteractionContext) {
-        gate {
+        gate(true) {
             context.answered()
             exchange.close()
         }

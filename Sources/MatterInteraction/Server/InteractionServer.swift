@@ -22,8 +22,9 @@ public final class InteractionServer {
     public var node: any NodeServer { present ?? AbsentNode() }
     private weak var present: (any NodeServer)?
     public var hooks = InteractionHooks()
-    /// Answers and reports go out through this. The host delays them until what they acknowledge has been stored.
-    public var gate: (_ send: @escaping () -> Void) -> Void = { $0() }
+    /// Answers and reports go out through this. The host delays them until what they acknowledge has been stored; reports and statuses
+    /// acknowledge nothing.
+    public var gate: (_ acknowledges: Bool, _ send: @escaping () -> Void) -> Void = { $1() }
     public internal(set) var subscriptions: [Subscription] = []
 
     /// Exchanges that were handled, of all sessions: tells which session was used last. Wraps around.
@@ -94,7 +95,7 @@ public final class InteractionServer {
         closing: Bool = true, sent: (() -> Void)? = nil
     ) {
         // One closure and no other: the answers of many requests wait for one commit.
-        gate { [self] in
+        gate(opcode != .reportData && opcode != .statusResponse) { [self] in
             // A group has nobody who could be answered (Matter Core, 8.2.5.2).
             let verdict = context.peer.authMode == .group ? .never : hooks.beforeAnswer?(opcode, context) ?? .now
             switch verdict {

@@ -52,7 +52,9 @@ public final class NodeHost: DeviceHost {
             isReal ? CommissionableService.randomInstance() : String(repeating: "0", count: max(0, 16 - digits.count)) + digits
         advertising = NodeAdvertising(services: services, deviceName: name, instance: instance)
         interactions = InteractionServer(node: node, timeline: services.timeline, origin: node.environment.origin)
-        interactions.gate = { [hub = services.hub] in hub.whenStored($0) }
+        interactions.gate = { [hub = services.hub, store = node.environment.store] acknowledges, send in
+            hub.whenStored(in: store, acknowledges: acknowledges, send)
+        }
         node.interactions = interactions
         node.accessControl = node.commissioning.access
         node.host = self

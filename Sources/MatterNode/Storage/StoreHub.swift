@@ -1,3 +1,4 @@
+import HearthIO
 import HearthStore
 import HearthTime
 import MatterDevice
@@ -5,7 +6,8 @@ import MatterDevice
 /// The memory of all nodes of a process: one SQLite file, one commit a turn of the loop, and answers that wait for it.
 ///
 /// Many requests that are read in one look at the network share one commit. What the store refuses (a full disk) stays in memory and is
-/// tried again; the answers that would acknowledge it are not sent, so that nothing acknowledged is ever lost.
+/// tried again; the answers that would acknowledge it are not sent, so that nothing acknowledged is ever lost. Meanwhile nodes of which
+/// nothing waits answer as ever, and the others what acknowledges nothing.
 public final class StoreHub {
     /// Marks the file as a Hearth simulator's (`application_id`): "HthS".
     static let applicationID: Int32 = 0x4874_6853
@@ -24,15 +26,28 @@ public final class StoreHub {
     /// Everything else.
     private var entries: Table
     private let timeline: Timeline
+    /// Disks live in real time, also where the nodes' time stands still.
+    private let loop: EventLoop?
     private var waiting: [Answer] = []
+    private var asking: [(namespace: String?, tell: (StoreError?) -> Void)] = []
     private var isCommitPlanned = false
-    private var retry: Token?
+    private var isClosing = false
+    private var retry: Timer?
 
-    private var backupTimer: Token?
-    private var hourly: Token?
+    private var backupTimer: Timer?
+    private var hourly: Timer?
 
     /// In a struct: an array of closures wraps each of them into another.
-    private struct Answer { let send: () -> Void }
+    private struct Answer {
+        let namespace: String?
+        let acknowledges: Bool
+        let send: () -> Void
+    }
+
+    private enum Timer {
+        case model(Token)
+        case real(TimerID)
+    }
 
     private struct Table {
         let table: any NamespacedTable
@@ -77,11 +92,12 @@ public final class StoreHub {
     static let backupInterval: Duration = .seconds(3600)
 
     /// Opens the store in `folder` for one process. - Throws: `StoreError`, with who holds the folder when another process does.
-    public convenience init(folder: String, durable: Bool, holder: String, timeline: Timeline) throws {
+    /// - Parameter loop: for what waits in real time; without it the timeline's time is taken.
+    public convenience init(folder: String, durable: Bool, holder: String, timeline: Timeline, loop: EventLoop? = nil) throws {
         let database = try Database(
             path: folder + "/simulator.sqlite", applicationID: Self.applicationID, migrations: Self.migrations,
             options: StoreOptions(access: .exclusive(holder: holder), durable: durable, afterRepair: Self.skipEventNumbers))
-        try self.init(database, timeline: timeline)
+        try self.init(database, timeline: timeline, loop: loop)
     }
 
     /// A backup knows older boundaries of event numbers than peers have seen: they go on well above them, also those of devices that do
@@ -103,8 +119,8 @@ public final class StoreHub {
         try self.init(Database.inMemory(applicationID: Self.applicationID, migrations: Self.migrations), timeline: timeline)
     }
 
-    init(_ database: Database, timeline: Timeline) throws {
-        (self.database, self.timeline) = (database, timeline)
+    init(_ database: Database, timeline: Timeline, loop: EventLoop? = nil) throws {
+        (self.database, self.timeline, self.loop) = (database, timeline, loop)
         entries = Table(table: try KeyValueTable(database))
         attributes = Table(table: try NumberedTable(database, table: "numbered_attributes"))
         // An in-memory store needs none, and its home in virtual time no timers.
@@ -114,9 +130,32 @@ public final class StoreHub {
     /// The memory of one node; `namespace` is its name in the store.
     public func store(for namespace: String) -> any DeviceStore { NodeStore(hub: self, namespace: namespace) }
 
-    /// Runs `send` once everything that has been put so far is stored: at once when nothing is open.
-    public func whenStored(_ send: @escaping () -> Void) {
-        if hasAllStored { send() } else { waiting.append(Answer(send: send)) }
+    /// Runs `send` once everything that has been put so far is stored: at once when nothing is open. While the store refuses, only what
+    /// was put for the node of `store` counts, and only for what acknowledges a change.
+    /// - Parameters:
+    ///   - store: the node's; nil means all nodes.
+    ///   - acknowledges: whether `send` says that something was done; otherwise it only tells what is.
+    public func whenStored(in store: (any DeviceStore)? = nil, acknowledges: Bool = true, _ send: @escaping () -> Void) {
+        if hasAllStored { return send() }
+        let answer = Answer(namespace: (store as? NodeStore)?.namespace, acknowledges: acknowledges, send: send)
+        if trouble == nil || holds(answer) { waiting.append(answer) } else { send() }
+    }
+
+    /// Whether an answer has to wait for what the store has refused.
+    private func holds(_ answer: Answer) -> Bool { answer.acknowledges && isOpen(answer.namespace) }
+
+    /// Whether something that was put for a node, or for any, is not stored.
+    private func isOpen(_ namespace: String?) -> Bool {
+        guard let namespace else { return !hasAllStored }
+        return entries.batch.concerns(namespace) || attributes.batch.concerns(namespace)
+    }
+
+    /// Tells whether everything that has been put so far, for one node or all, is stored (nil), or why it is not yet. It is told at the
+    /// end of the turn at the latest.
+    public func whenDecided(_ namespace: String? = nil, _ tell: @escaping (StoreError?) -> Void) {
+        if hasAllStored { return tell(nil) }
+        if let trouble { return tell(isOpen(namespace) ? trouble : nil) }
+        asking.append((namespace, tell))
     }
 
     private var hasAllStored: Bool { attributes.batch.isEmpty && entries.batch.isEmpty }
@@ -128,18 +167,36 @@ public final class StoreHub {
         changed()
     }
 
-    /// Commits what is open and ends the use of the file.
-    public func close() {
-        for timer in [retry, backupTimer, hourly] { if let timer { timeline.cancel(timer) } }
+    /// Commits what is open and ends the use of the file. - Returns: what is lost because the store refuses it; nil when all is stored.
+    @discardableResult
+    public func close() -> StoreError? {
+        isClosing = true
+        for timer in [retry, backupTimer, hourly] { if let timer { cancel(timer) } }
         (retry, backupTimer, hourly) = (nil, nil, nil)
         commit()
-        database.close()
+        defer { database.close() }
+        guard let trouble, !hasAllStored else { return nil }
+        waiting = []
+        let names = entries.batch.namespaces.union(attributes.batch.namespaces).sorted()
+        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
+        return StoreError(trouble.code, "what changed last of \(shown) is lost: \(trouble.message)", cause: trouble.cause)
+    }
+
+    private func later(_ delay: Duration, _ body: @escaping () -> Void) -> Timer {
+        if let loop { .real(loop.schedule(after: delay, body)) } else { .model(timeline.after(delay, body)) }
+    }
+
+    private func cancel(_ timer: Timer) {
+        switch timer {
+        case .model(let token): timeline.cancel(token)
+        case .real(let id): loop?.cancel(id)
+        }
     }
 
     /// A copy to fall back on, made soon: changes that come together share one. The work is done off the loop.
     public func backupSoon() {
         guard database.path != nil, backupTimer == nil else { return }
-        backupTimer = timeline.after(Self.backupDelay) { [weak self] in
+        backupTimer = later(Self.backupDelay) { [weak self] in
             guard let self else { return }
             backupTimer = nil
             database.requestBackup { result in
@@ -151,8 +208,8 @@ public final class StoreHub {
 
     /// The hourly backup.
     private func planBackup() {
-        if let hourly { timeline.cancel(hourly) }
-        hourly = timeline.after(Self.backupInterval) { [weak self] in
+        if let hourly { cancel(hourly) }
+        hourly = later(Self.backupInterval) { [weak self] in
             self?.hourly = nil
             self?.backupSoon()
         }
@@ -243,11 +300,13 @@ public final class StoreHub {
                 onTrouble(error)
             }
             trouble = error
-            retry = timeline.after(Self.retryInterval) { [weak self] in
-                self?.retry = nil
-                self?.commit()
+            if !isClosing {
+                retry = later(Self.retryInterval) { [weak self] in
+                    self?.retry = nil
+                    self?.commit()
+                }
             }
-            return
+            return releaseWhatDoesNotWait(error)
         }
         attributes.batch.removeAll()
         entries.batch.removeAll()
@@ -260,9 +319,19 @@ public final class StoreHub {
     }
 
     private func release() {
-        let ready = waiting
-        waiting = []
+        let (ready, asked) = (waiting, asking)
+        (waiting, asking) = ([], [])
         for answer in ready { answer.send() }
+        for question in asked { question.tell(nil) }
+    }
+
+    /// The store has refused what is open.
+    private func releaseWhatDoesNotWait(_ error: StoreError) {
+        let (answers, asked) = (waiting, asking)
+        asking = []
+        waiting = answers.filter(holds)
+        for answer in answers where !holds(answer) { answer.send() }
+        for question in asked { question.tell(isOpen(question.namespace) ? error : nil) }
     }
 }
 
@@ -278,7 +347,7 @@ public struct StoredEntry: Sendable, Hashable {
 /// One node's part of the store.
 private final class NodeStore: DeviceStore {
     private let hub: StoreHub
-    private let namespace: String
+    let namespace: String
 
     init(hub: StoreHub, namespace: String) { (self.hub, self.namespace) = (hub, namespace) }
 

@@ -18,10 +18,21 @@ public struct SimulatorVerbs: Sendable {
         "journal", "play", "replay",
     ]
 
-    /// Carries a request out. - Throws: `MachineError`, BAD_REQUEST for what is no request.
+    /// Those that change nothing which devices keep.
+    private static let readers: Set<String> = ["devices", "fault", "faults", "clear-fault", "journal", "replay"]
+
+    /// Carries a request out, and returns when what it has changed is stored.
+    /// - Throws: `MachineError`, BAD_REQUEST for what is no request, STORE_UNUSABLE when it is done but not stored.
     public func perform(_ json: JSONValue) async throws(MachineError) -> [String: JSONValue] {
         let reader = try RequestReader(json)
         let verb = try reader.text("do")
+        let answer = try await carryOut(verb, reader)
+        guard !Self.readers.contains(verb) else { return answer }
+        do { try await simulator.stored(reader.present("device")?.string) } catch { throw MachineError(simulator: error) }
+        return answer
+    }
+
+    private func carryOut(_ verb: String, _ reader: RequestReader) async throws(MachineError) -> [String: JSONValue] {
         do {
             switch verb {
             case "devices": return ["devices": .array(try await simulator.allDevices().map(\.json))]

@@ -46,7 +46,7 @@ let simulateCommand = Command(
                 await simulation.close()
                 throw error
             }
-            await simulation.close()
+            if let lost = await simulation.close() { throw lost }
         }
         // Being stopped is what the user wanted: Ctrl-C and SIGTERM are how this command ends.
         if !arguments.flag("json") { terminal.note("stopped") }
@@ -86,11 +86,14 @@ struct Simulation: Sendable {
         (self.runtime, self.simulator, self.stopDiscovery) = (runtime, simulator, stopDiscovery)
     }
 
-    func close() async {
-        await simulator.close()
+    /// - Returns: what could not be stored.
+    @discardableResult
+    func close() async -> SimulatorError? {
+        let lost = await simulator.close()
         await stopDiscovery()
         runtime.shutdown()
         await runtime.ended()
+        return lost
     }
 
     /// Says that all is ready, then runs until it is to stop. With `--json` every entry of the journal is a line.
