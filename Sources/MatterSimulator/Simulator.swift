@@ -167,6 +167,9 @@ public actor Simulator {
     }
 
     private func addInside(_ profile: DeviceProfile, _ name: String?, _ room: String?, _ port: UInt16) throws -> DeviceInfo {
+        guard name ?? profile.name != JournalEntry.everyDevice else {
+            throw SimulatorError(.badRequest, "'\(JournalEntry.everyDevice)' stands for every device: give the device another name")
+        }
         if let name, devices.contains(where: { $0.name == name }) {
             throw SimulatorError(.badRequest, "there is a device '\(name)' already: give each its own name")
         }

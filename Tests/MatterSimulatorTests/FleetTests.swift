@@ -139,4 +139,61 @@ import Testing
         #expect(
             told { () throws(ProfileErrors) in _ = try ScenarioReader.read("", library: library) } == "the name of the scenario is empty")
     }
+
+    /// In the journal it stands for every device.
+    @Test func aStarIsNoName() throws {
+        let fleet = try fleet("devices:\n  - {profile: on-off-light, name: \"*\"}\n  - {profile: on-off-light, name: lamp}\n")
+        #expect(fleet.members.map(\.name) == ["lamp"])
+        #expect(fleet.errors.first?.message == "'*' stands for every device: another name is expected")
+    }
+
+    @Test func whatHasAMistakeIsLeftOut() throws {
+        let fleet = try fleet(
+            """
+            devices:
+              - {profile: on-off-light, name: none, count: 0}
+              - {profile: on-off-light, name: "a\\x07b"}
+              - {profile: on-off-light, name: hall, room: [hall]}
+              - {profile: on-off-light, name: lamp}
+            """)
+        #expect(fleet.members.map(\.name) == ["lamp"])
+        #expect(fleet.errors.map(\.line) == [2, 3, 4])
+    }
+
+    @Test func aFleetIsNoLargerThanTheNumberOfPorts() throws {
+        let many = (0..<100).map { "  - {profile: on-off-light, name: a\($0), count: 10000}\n" }.joined()
+        let fleet = try fleet("devices:\n" + many)
+        #expect(fleet.members.count == 60_000)
+        #expect(fleet.errors.map(\.line) == Array(8...101))
+        #expect(fleet.errors.first?.message == "a fleet has at most 60000 devices, and with 10000 more there would be 70000")
+    }
+
+    /// Each mistake is looked at for what was meant, which takes a while: not for more than anybody reads.
+    @Test(arguments: [("deviceTypes: [", "OnOfLight", "]"), ("deviceTypes: [OnOffLight]\n    clusters: {", "OnOf", "}")])
+    func ofVeryManyMistakesTheFirstThousandAreTold(_ before: String, _ name: String, _ after: String) throws {
+        let words = (0..<5000).map { after == "]" ? "\(name)\($0)" : "\(name)\($0): {}" }.joined(separator: ",\n      ")
+        let text = "name: c\nendpoints:\n  - id: 1\n    \(before)\(words)\(after)\n"
+        let failure = #expect(throws: ProfileErrors.self) { _ = try ProfileReader.read(Array(text.utf8), file: "p.yaml") }
+        let errors = failure?.errors ?? []
+        #expect(errors.count == 1001)
+        #expect(errors.first?.message.contains("\(name)0") == true)
+        #expect(errors.last?.message == "and 4000 mistakes more" && errors.last?.line == errors.dropLast().last?.line)
+    }
+
+    @Test func circlesOfEndpointsAreFoundHoweverLargeTheyAre() throws {
+        // 2001… and 3001… hang on each other; 1…1000 hang on them, and are none; 4001… hang on the root.
+        let text = """
+            name: c
+            endpoints:
+              - {id: 1, deviceTypes: [OnOffLight], parent: 2500, repeat: 1000}
+              - {id: 2001, deviceTypes: [OnOffLight], parent: 3999, repeat: 1000}
+              - {id: 3001, deviceTypes: [OnOffLight], parent: 2001, repeat: 1000}
+              - {id: 4001, deviceTypes: [OnOffLight], parent: 5001, repeat: 1000}
+              - {id: 5001, deviceTypes: [OnOffLight], repeat: 1000}
+              - {id: 6001, deviceTypes: [OnOffLight], parent: 6001}
+            """
+        let failure = #expect(throws: ProfileErrors.self) { _ = try ProfileReader.read(Array(text.utf8), file: "p.yaml") }
+        #expect(failure?.errors.map(\.line) == [4, 5, 8])
+        #expect(failure?.errors.allSatisfy { $0.message.contains("would belong to itself") } == true)
+    }
 }

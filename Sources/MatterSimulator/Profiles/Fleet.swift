@@ -9,6 +9,9 @@ public struct Fleet: Sendable {
         public var room: String?
     }
 
+    /// Devices of a fleet, at most: each has a port of its own.
+    static let maximumDevices = 60_000
+
     public var name: String
     public var members: [Member]
     /// What is wrong with the file, and with the profiles that it names. The members that have no mistake can be used.
@@ -46,7 +49,8 @@ public struct Fleet: Sendable {
         }
         guard let items = context.sequence(devices.node, devices.path) else { throw ProfileErrors(errors: context.sortedErrors) }
         top.finish()
-        let entries = items.compactMap { entry($0.node, $0.path, context) }
+        var room = maximumDevices
+        let entries = items.compactMap { entry($0.node, $0.path, &room, context) }
         var reader = ProfilesOfFleet(file: file, library: library)
         var names = NamesOfFleet()
         let given = entries.map { entry in entry.name.map { names.reserve($0, entry.names($0.text), entry.place, entry.line, context) } }
@@ -62,20 +66,28 @@ public struct Fleet: Sendable {
     }
 
     /// Nil when there is a mistake in it: the device is not launched as something that it was not meant to be.
-    private static func entry(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> Entry? {
+    /// - Parameter room: how many devices there may still be.
+    private static func entry(_ node: YAMLNode, _ path: String, _ room: inout Int, _ context: ProfileContext) -> Entry? {
         guard let mapping = context.mapping(node, path) else { return nil }
-        let before = context.errors.count
+        let before = context.mistakes
         let reference = mapping.take("profile")
         if reference == nil { mapping.missing("profile", message: "'profile' is missing: the name or file of a profile is expected") }
         let named = mapping.take("name")
         let name = context.name(named, maximumBytes: 64)
-        let room = context.text(mapping.take("room"), maximumBytes: 64)
-        let count: Int = context.number(mapping.take("count"), in: 1...10_000, "a number of devices") ?? 1
+        let place = context.text(mapping.take("room"), maximumBytes: 64)
+        let counted = mapping.take("count")
+        let count: Int = context.number(counted, in: 1...10_000, "a number of devices") ?? 1
+        if count > room {
+            context.report(
+                counted?.node ?? node, counted?.path ?? path,
+                "a fleet has at most \(maximumDevices) devices, and with \(count) more there would be \(maximumDevices - room + count)")
+        }
         mapping.finish()
-        guard let reference, let profileName = context.text(reference), context.errors.count == before else { return nil }
+        guard let reference, let profileName = context.text(reference), context.mistakes == before else { return nil }
+        room -= count
         return Entry(
             place: path, line: node.line, reference: reference, profileName: profileName,
-            name: name.flatMap { text in named.map { (text, $0.node, $0.path) } }, room: room, count: count)
+            name: name.flatMap { text in named.map { (text, $0.node, $0.path) } }, room: place, count: count)
     }
 }
 

@@ -5,18 +5,29 @@ import MatterModel
 /// A member that was not asked for when a mapping is finished is a mistake too, with the nearest name that is known.
 final class ProfileContext {
     let file: String
-    private(set) var errors: [ProfileError] = []
+    /// Mistakes that are told, at most: nobody reads more, and what was probably meant takes a while to find.
+    static let maximumErrors = 1000
+    private var errors: [ProfileError] = []
+    /// All mistakes, also those that are not told one by one.
+    private(set) var mistakes = 0
 
-    /// All mistakes as a reader of the file meets them.
+    /// The mistakes as a reader of the file meets them, and how many there are more.
     var sortedErrors: [ProfileError] {
-        errors.enumerated().sorted { ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset) }
-            .map(\.element)
+        var sorted = errors.enumerated().sorted {
+            ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
+        }.map(\.element)
+        if let last = sorted.last, mistakes > errors.count {
+            sorted.append(ProfileError(file: file, line: last.line, column: last.column, "and \(mistakes - errors.count) mistakes more"))
+        }
+        return sorted
     }
 
     init(file: String) { self.file = file }
 
-    func report(_ node: YAMLNode, _ path: String, _ message: String) {
-        errors.append(ProfileError(file: file, line: node.line, column: node.column, path: path, message))
+    func report(_ node: YAMLNode, _ path: String, _ message: @autoclosure () -> String) {
+        mistakes += 1
+        guard errors.count < Self.maximumErrors else { return }
+        errors.append(ProfileError(file: file, line: node.line, column: node.column, path: path, message()))
     }
 
     /// A mapping whose members are taken one by one.
@@ -34,15 +45,16 @@ final class ProfileContext {
                 return nil
             }
             (self.node, self.path, self.context) = (node, path, context)
+            var names: Set<String> = []
             for (key, value) in members {
                 guard case .scalar(let name, _) = key.content else {
                     context.report(key, path, "a name is expected before the colon, and this is \(key.kind)")
                     continue
                 }
-                if rest.contains(where: { $0.key == name }) {
-                    context.report(key, path, "'\(name)' stands twice")
-                } else {
+                if names.insert(name).inserted {
                     rest.append((name, key, value))
+                } else {
+                    context.report(key, path, "'\(name)' stands twice")
                 }
             }
         }
@@ -67,11 +79,12 @@ final class ProfileContext {
         /// Reports what nobody asked for, and what is missing.
         func finish() {
             var meant: Set<String> = []
-            for member in rest {
-                meant.formUnion(DataModel.suggestions(for: member.key, among: asked))
-                let hint = DataModel.didYouMean(member.key, among: asked)
+            let known = asked.sorted().joined(separator: ", ")
+            for (index, member) in rest.enumerated() {
+                if index < ProfileContext.maximumErrors { meant.formUnion(DataModel.suggestions(for: member.key, among: asked)) }
                 context.report(
-                    member.node, path, "there is no '\(member.key)' here\(hint); known are \(asked.sorted().joined(separator: ", "))")
+                    member.node, path,
+                    "there is no '\(member.key)' here\(DataModel.didYouMean(member.key, among: asked)); known are \(known)")
             }
             for (names, message) in lacking where meant.isDisjoint(with: names) { context.report(node, path, message) }
         }
@@ -105,9 +118,15 @@ final class ProfileContext {
     /// A name that people can see and type: some characters, none of which commands a terminal.
     func name(_ found: (node: YAMLNode, path: String)?, maximumBytes: Int? = nil) -> String? {
         guard let found, let name = text(found, maximumBytes: maximumBytes) else { return nil }
-        if name.isVisibleName { return name }
-        report(found.node, found.path, name.isEmpty ? "the name is empty" : "the name has a control character")
-        return nil
+        guard name.isVisibleName else {
+            report(found.node, found.path, name.isEmpty ? "the name is empty" : "the name has a control character")
+            return nil
+        }
+        guard name != JournalEntry.everyDevice else {
+            report(found.node, found.path, "'\(name)' stands for every device: another name is expected")
+            return nil
+        }
+        return name
     }
 
     /// A whole number, decimal or `0x…`.

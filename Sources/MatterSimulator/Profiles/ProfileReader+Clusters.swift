@@ -46,8 +46,9 @@ extension ProfileReader {
         var clusters: [ClusterID: ReadCluster] = [:]
         for member in mapping.takeAll() {
             guard let definition = DataModel.cluster(named: member.key) else {
-                let names = DataModel.index.map(\.name)
-                context.report(member.keyNode, path, "there is no cluster '\(member.key)'\(DataModel.didYouMean(member.key, among: names))")
+                context.report(
+                    member.keyNode, path,
+                    "there is no cluster '\(member.key)'\(DataModel.didYouMean(member.key, among: DataModel.index.map(\.name)))")
                 continue
             }
             if clusters[definition.id] != nil { context.report(member.keyNode, path, "the cluster \(definition.name) stands twice") }
@@ -63,7 +64,7 @@ extension ProfileReader {
         // `OnOff:` with nothing behind it just says that the cluster is there.
         if case .scalar("", isQuoted: false) = node.content { return read }
         guard let mapping = context.mapping(node, path) else { return read }
-        let before = context.errors.count
+        let before = context.mistakes
         if let found = mapping.take("features") {
             read.features = found
             for item in context.sequence(found.node, found.path) ?? [] {
@@ -82,7 +83,7 @@ extension ProfileReader {
             read.parameters[parameter.name] = found
             read.configuration.parameters[parameter.name] = context.parameter(found.node, found.path, parameter.kind)
         }
-        read.isWhole = context.errors.count == before
+        read.isWhole = context.mistakes == before
         if let found = mapping.take("attributes") { attributes(found, definition, &read, context) }
         if let found = mapping.take("optional") { optional(found, definition, &read, context) }
         mapping.finish()

@@ -26,8 +26,9 @@ extension ProfileReader {
         }
         // An endpoint that could not be read may be the one that is missed.
         if read.count == items.count {
+            let before = precedingInCircles(parents)
             for item in read {
-                checkParent(item, parents, context)
+                checkParent(item, parents, before, context)
                 for cluster in item.clusters.values { checkSource(cluster, parents, context) }
             }
         }
@@ -35,21 +36,41 @@ extension ProfileReader {
     }
 
     /// An endpoint belongs to another one, and that in the end to the root.
-    private static func checkParent(_ item: ReadEndpoint, _ parents: [EndpointID: EndpointID?], _ context: ProfileContext) {
+    private static func checkParent(
+        _ item: ReadEndpoint, _ parents: [EndpointID: EndpointID?], _ before: [EndpointID: EndpointID], _ context: ProfileContext
+    ) {
         guard let place = item.parent, let endpoint = item.endpoints.first, let parent = endpoint.parent else { return }
         guard parents[parent] != nil else {
             return context.report(
                 place.node, place.path, "endpoint \(endpoint.id) belongs to endpoint \(parent), which is not there")
         }
-        var next: EndpointID? = parent
-        for _ in 0..<parents.count {
-            guard let current = next else { return }
-            if item.endpoints.contains(where: { $0.id == current }) {
-                return context.report(
-                    place.node, place.path, "endpoint \(endpoint.id) would belong to itself: one that does not belong to it is expected")
-            }
-            next = parents[current] ?? nil
+        // All endpoints of the item have that parent: the circle goes through the item when one of them comes before the parent there.
+        if let previous = before[parent], item.endpoints.contains(where: { $0.id == previous }) {
+            context.report(
+                place.node, place.path, "endpoint \(endpoint.id) would belong to itself: one that does not belong to it is expected")
         }
+    }
+
+    /// For each endpoint of a circle of parents the one before it there. Each endpoint is walked over once.
+    private static func precedingInCircles(_ parents: [EndpointID: EndpointID?]) -> [EndpointID: EndpointID] {
+        var walks: [EndpointID: EndpointID] = [:]
+        var before: [EndpointID: EndpointID] = [:]
+        for start in parents.keys.sorted() {
+            var next: EndpointID? = start
+            while let current = next, walks[current] == nil {
+                walks[current] = start
+                next = parents[current] ?? nil
+            }
+            guard let first = next, walks[first] == start else { continue }
+            // Back on this walk: round once.
+            var current = first
+            repeat {
+                guard let parent = parents[current] ?? nil else { break }
+                before[parent] = current
+                current = parent
+            } while current != first
+        }
+        return before
     }
 
     /// A meter's appliance is switched at an endpoint that is there.
@@ -70,9 +91,9 @@ extension ProfileReader {
         let parent = mapping.take("parent")
         var endpoint = DeviceProfile.Endpoint(EndpointID(number ?? 1), deviceTypes: [])
         endpoint.parent = context.number(parent, in: UInt16(1)...0xFFFE, "an endpoint").map { EndpointID($0) }
-        let before = context.errors.count
+        let before = context.mistakes
         endpoint.deviceTypes = deviceTypes(mapping, context)
-        let knowsTypes = context.errors.count == before && !endpoint.deviceTypes.isEmpty
+        let knowsTypes = context.mistakes == before && !endpoint.deviceTypes.isEmpty
         var read: [ClusterID: ReadCluster] = [:]
         if let found = mapping.take("clusters") {
             read = clusters(found.node, found.path, context)
@@ -131,13 +152,18 @@ extension ProfileReader {
         endpoint.clusters[FixedLabel.id, default: ClusterConfiguration()].attributes[FixedLabel.Attributes.labelList] = .array(list)
     }
 
+    /// By name and by title, as names are compared.
+    private static let deviceTypesByName: [String: DeviceTypeID] = DataModel.deviceTypes.reduce(into: [:]) { names, type in
+        for name in [type.name, type.title].map({ DataModel.normalizedName($0) }) where names[name] == nil { names[name] = type.id }
+    }
+
     private static func deviceType(_ node: YAMLNode, _ path: String, _ context: ProfileContext) -> DeviceTypeID? {
         guard let text = context.text((node, path)) else { return nil }
-        if let type = DataModel.deviceType(named: text) { return type.id }
+        if let type = deviceTypesByName[DataModel.normalizedName(text)] { return type }
         let number = text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
         if let number, let type = DataModel.deviceType(id: DeviceTypeID(number)) { return type.id }
-        let names = DataModel.deviceTypes.map(\.name)
-        context.report(node, path, "there is no device type '\(text)'\(DataModel.didYouMean(text, among: names))")
+        context.report(
+            node, path, "there is no device type '\(text)'\(DataModel.didYouMean(text, among: DataModel.deviceTypes.map(\.name)))")
         return nil
     }
 }

@@ -11,7 +11,7 @@ public enum ProfileReader {
         do throws(ProfileError) { node = try YAMLParser.parse(text, file: file) } catch { throw ProfileErrors(errors: [error]) }
         let context = ProfileContext(file: file)
         let profile = profile(node, context)
-        guard let profile, context.errors.isEmpty else { throw ProfileErrors(errors: context.sortedErrors) }
+        guard let profile, context.mistakes == 0 else { throw ProfileErrors(errors: context.sortedErrors) }
         return profile
     }
 

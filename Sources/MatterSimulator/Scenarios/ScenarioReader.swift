@@ -17,7 +17,7 @@ public enum ScenarioReader {
         do throws(ProfileError) { node = try YAMLParser.parse(text, file: file) } catch { throw ProfileErrors(errors: [error]) }
         let context = ProfileContext(file: file)
         let scenario = scenario(node, context)
-        guard let scenario, context.errors.isEmpty else { throw ProfileErrors(errors: context.sortedErrors) }
+        guard let scenario, context.mistakes == 0 else { throw ProfileErrors(errors: context.sortedErrors) }
         return scenario
     }
 
@@ -29,7 +29,7 @@ public enum ScenarioReader {
             for item in context.sequence(found.node, found.path) ?? [] {
                 if let step = step(item.node, item.path, context, &faults) { scenario.steps.append(step) }
             }
-            if scenario.steps.isEmpty, context.errors.isEmpty {
+            if scenario.steps.isEmpty, context.mistakes == 0 {
                 context.report(found.node, found.path, "a scenario needs at least one step")
             }
         } else {
