@@ -63,13 +63,14 @@ extension DeviceNode {
     }
 
     /// Makes the memory of a node that does not run as it left its maker: no fabrics, no labels, no state. What must only grow stays: event
-    /// numbers, for the life of the node (Matter Core, 7.14.1.1), fabric indices and the generations of credentials.
+    /// numbers, for the life of the node (Matter Core, 7.14.1.1), and the generations of credentials. The first fabric has index 1 again, as
+    /// in any new device.
     /// - Parameter others: keys that are not the node's own.
     public static func factoryReset(_ store: any DeviceStore, sparing others: Set<String> = []) {
         for key in store.keys(withPrefix: "") where !survivesReset.contains(key) && !others.contains(key) { store.remove(key) }
     }
 
-    private static let survivesReset: Set<String> = [eventBoundaryKey, "fabrics/last-index", "fabrics/last-generation"]
+    private static let survivesReset: Set<String> = [eventBoundaryKey, "fabrics/last-generation"]
 }
 
 extension DataModel {
