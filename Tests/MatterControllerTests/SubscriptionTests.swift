@@ -48,6 +48,37 @@ import Testing
         }
     }
 
+    /// An orderly stop says goodbye, whatever the minimum interval says; a power failure does not.
+    @Test(arguments: VirtualHome.Link.allCases, [true, false])
+    func aStopIsHeardBeforeTheSessionEnds(_ link: VirtualHome.Link, isUrgent: Bool) async throws {
+        var options = VirtualHome.Options()
+        options.link = link
+        let path = EventPathPattern(0, BasicInformation.id, BasicInformation.Events.shutDown, isUrgent: isUrgent)
+        let request = SubscribeRequest(ReadSelection(events: [path]), minimumInterval: 20, maximumInterval: 60)
+        try await VirtualHome.run(Self.light, options: options) { home in
+            try await home.pair("lamp")
+            let words = Locked<[String]>([])
+            _ = try await home.controller.subscribe("lamp", request) { update in
+                switch update {
+                case .report(_, let events): words.withLock { $0.append("\(events.count) events") }
+                case .lost: words.withLock { $0.append("lost") }
+                default: break
+                }
+            }
+            try await home.advance(by: .seconds(1))
+            let primed = words.withLock { $0 }
+            try await home.device("lamp").stop()
+            try await home.advance(by: .seconds(30))
+            #expect(words.withLock { $0 } == primed + ["1 events", "lost"])
+            try await home.device("lamp").start()
+            try await home.advance(by: .seconds(30))
+            words.withLock { $0 = [] }
+            try await home.device("lamp").kill()
+            try await home.advance(by: .seconds(30))
+            #expect(words.withLock { $0 } == ["lost"])
+        }
+    }
+
     @Test(arguments: VirtualHome.Link.allCases) func aShortOutageMakesNoNoise(_ link: VirtualHome.Link) async throws {
         var options = VirtualHome.Options()
         options.link = link

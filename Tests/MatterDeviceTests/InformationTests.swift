@@ -36,8 +36,10 @@ import Testing
             #expect(bench.node.endpoint(0)?.cluster(Basic.id)?.attribute(Basic.Attributes.productURL) == nil)
             #expect(
                 try bench.events(Basic.id, Basic.Events.startUp).map { try Basic.StartUp(tlv: $0.fields).softwareVersion } == [1])
+            bench.node.announceShutDown()
             bench.node.stop()
             #expect(bench.events(Basic.id, Basic.Events.shutDown).count == 1)
+            #expect(bench.node.events.records.last?.path.event == Basic.Events.shutDown, "the last there is")
         }
     }
 

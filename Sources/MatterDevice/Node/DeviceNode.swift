@@ -129,6 +129,13 @@ public final class DeviceNode: NodeServer {
         for endpoint in endpoints { for cluster in endpoint.clusters { (cluster as? Cluster)?.start() } }
     }
 
+    /// Records ShutDown, the last event before an orderly `stop` (Matter Core, 11.1.6.2). Those who have subscribed to it hear of it when
+    /// its host says so to the interaction server; only numbers of events are kept over a restart, so nobody can read it afterwards.
+    public func announceShutDown() {
+        guard isRunning else { return }
+        cluster(BasicInformationCluster.self, at: 0)?.shuttingDown()
+    }
+
     /// Stops every cluster and cancels all timers: the power is gone.
     public func stop() {
         guard isRunning else { return }

@@ -242,6 +242,12 @@ public final class InteractionServer {
         giveUp { $0.fabricIndex == fabric.rawValue }
     }
 
+    /// Reports to every subscriber what there is to tell, whatever the minimum interval says: the node is about to stop, and cannot tell
+    /// later. Who still owes the acknowledgement of a report gets none.
+    public func reportAtOnce() {
+        for subscription in subscriptions { subscription.reportAtOnce() }
+    }
+
     /// Ends all subscriptions: the node stops. They stay among what has been kept, to be resumed when it starts again.
     public func stop() {
         isStopping = true

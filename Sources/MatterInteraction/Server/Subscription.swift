@@ -147,6 +147,11 @@ public final class Subscription {
         timer = timeline.after(due - timeline.now, origin: server.origin) { [weak self] in self?.report() }
     }
 
+    func reportAtOnce() {
+        if let timer, !isReporting { timeline.cancel(timer) }
+        report()
+    }
+
     private func report() {
         guard !isEnded, !isReporting else { return }
         timer = nil

@@ -85,6 +85,7 @@ public final class NodeHost: DeviceHost {
         isStopped = true
         resumption?.stop()
         resumption = nil
+        if !abruptly { sayGoodbye() }
         // Before the sessions: those who have subscribed have not lost it for good.
         interactions.stop()
         advertising.withdraw()
@@ -94,6 +95,15 @@ public final class NodeHost: DeviceHost {
         }
         node.stop()
         acceptor = nil
+    }
+
+    /// The event ShutDown, and what else subscribers have not been told, as far as they take it now.
+    private func sayGoodbye() {
+        node.announceShutDown()
+        guard !interactions.subscriptions.isEmpty else { return }
+        // A report waits for what is not stored yet, and would come after the session's end.
+        services.hub.commit()
+        interactions.reportAtOnce()
     }
 
     /// Breaks every session, without a word to the peers.

@@ -282,7 +282,8 @@ public final class StoreHub {
         }
     }
 
-    private func commit() {
+    /// Stores at once what has been put, where a turn's end would be too late.
+    func commit() {
         guard !hasAllStored else { return release() }
         do {
             if entries.batch.isEmpty {

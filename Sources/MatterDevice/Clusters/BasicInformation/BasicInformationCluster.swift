@@ -67,7 +67,8 @@ public final class BasicInformationCluster: Cluster {
         emit(Spec.Events.startUp, Spec.StartUp(softwareVersion: softwareVersion).tlv)
     }
 
-    public override func stop() { emit(Spec.Events.shutDown, .structure([])) }
+    /// The device is about to be switched off, and not by a power failure.
+    func shuttingDown() { emit(Spec.Events.shutDown, .structure([])) }
 
     private var softwareVersion: UInt32 { UInt32(truncatingIfNeeded: value(Spec.Attributes.softwareVersion).unsigned ?? 0) }
 
