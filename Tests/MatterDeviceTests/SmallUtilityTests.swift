@@ -142,4 +142,34 @@ import Testing
             try bench.write(Spec.id, Spec.Attributes.nodeLabel, "Behind the bridge")
         }
     }
+
+    @Test func whatABridgeCannotReachFails() async throws {
+        try await Bench.run { bench in
+            typealias Spec = BridgedDeviceBasicInformation
+            try bench.add(Spec.id)
+            // The device has a part, and beside it there is another device.
+            try bench.add(Descriptor.id, ClusterConfiguration(parameters: ["parts": .array([.unsigned(2)])]))
+            for endpoint: EndpointID in [1, 2, 3] {
+                try bench.add(OnOff.id, at: endpoint, ClusterConfiguration(features: OnOff.Feature.lighting.rawValue))
+                try bench.add(Identify.id, at: endpoint)
+            }
+            bench.node.start()
+            for endpoint: EndpointID in [1, 2, 3] { try bench.invoke(OnOff.On(), at: endpoint) }
+            try bench.setLocally(Spec.id, Spec.Attributes.reachable, .boolean(false))
+            for endpoint: EndpointID in [1, 2, 3] {
+                let expected: StatusCode? = endpoint == 3 ? nil : .failure
+                #expect(status { try bench.invoke(OnOff.Off(), at: endpoint) } == expected)
+                #expect(status { try bench.write(OnOff.id, OnOff.Attributes.onTime, UInt16(7), at: endpoint) } == expected)
+                #expect(try bench.read(OnOff.id, OnOff.Attributes.onOff, at: endpoint) == .boolean(endpoint != 3), "the last known")
+            }
+            try bench.write(Spec.id, Spec.Attributes.nodeLabel, "The bridge's own")
+            try bench.setLocally(Spec.id, Spec.Attributes.reachable, .boolean(true))
+            for endpoint: EndpointID in [1, 2] { try bench.invoke(OnOff.Off(), at: endpoint) }
+            #expect(try bench.read(OnOff.id, OnOff.Attributes.onOff) == .boolean(false))
+            // A device that goes for good leaves no trace.
+            try bench.setLocally(Spec.id, Spec.Attributes.reachable, .boolean(false))
+            bench.node.stop()
+            #expect(bench.node.unreachable.isEmpty)
+        }
+    }
 }

@@ -211,6 +211,7 @@ open class Cluster: ClusterServer {
     public final func write(_ attribute: AttributeDefinition, _ change: AttributeChange, _ context: InteractionContext)
         throws(Status)
     {
+        try checkReach()
         let old = try computedValue(of: attribute.id, context) ?? value(attribute.id)
         let proposed = try FabricScopedList.apply(change, to: old, of: attribute, context)
         try check(attribute, proposed)
@@ -222,9 +223,21 @@ open class Cluster: ClusterServer {
     public final func invoke(
         _ command: CommandDefinition, _ fields: TLVValue, _ context: InteractionContext
     ) throws(Status) -> CommandOutcome {
+        try checkReach()
         if checksFields(of: command) { try checker(valueChecks).check(fields: fields, of: command) }
         return try handle(command, fields, context)
     }
+
+    /// What goes to a bridged device that its bridge cannot reach fails (Matter Core, 9.13.5.2: it "might"); what is read is the last
+    /// that is known. The bridge itself answers for the clusters that describe the device and keep its places in groups.
+    private func checkReach() throws(Status) {
+        guard !node.unreachable.isEmpty, node.unreachable.contains(endpoint), !Self.ofBridges.contains(elements.id) else { return }
+        throw Status(.failure, "the bridge cannot reach the device")
+    }
+
+    private static let ofBridges: Set<ClusterID> = [
+        BridgedDeviceBasicInformation.id, Descriptor.id, FixedLabel.id, UserLabel.id, Binding.id, Groups.id,
+    ]
 
     /// Checks a value against the attribute's type and constraint.
     public final func check(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) {

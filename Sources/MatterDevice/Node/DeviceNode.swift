@@ -43,6 +43,9 @@ public final class DeviceNode: NodeServer {
     /// When the node began to run; events of a node without wall time count from here.
     public private(set) var started: ModelInstant
 
+    /// Endpoints of bridged devices that their bridge cannot reach at present.
+    private(set) var unreachable: Set<EndpointID> = []
+
     private var timers: Set<Token> = []
     private var observers: [AttributePath: [() -> Void]] = [:]
 
@@ -117,6 +120,16 @@ public final class DeviceNode: NodeServer {
         for endpoint in endpoints {
             (endpoint.cluster(Descriptor.id) as? Cluster)?.touch(Descriptor.Attributes.partsList)
         }
+    }
+
+    /// The bridge has found or lost a device: the endpoint that stands for it, with all that belong to it.
+    func setReachable(_ isReachable: Bool, _ endpoint: EndpointID) {
+        var (device, open) = (Set<EndpointID>(), [endpoint])
+        while let next = open.popLast() {
+            guard device.insert(next).inserted else { continue }
+            open += cluster(DescriptorCluster.self, at: next)?.parts ?? []
+        }
+        if isReachable { unreachable.subtract(device) } else { unreachable.formUnion(device) }
     }
 
     // MARK: Running

@@ -4,6 +4,8 @@ import MatterModel
 import MatterTLV
 
 /// Bridged Device Basic Information (Matter Core, 9.13): a device that a bridge speaks for.
+///
+/// While Reachable is false, commands and writes to the endpoints of the device are FAILURE; see `Cluster`.
 public final class BridgedDeviceBasicInformationCluster: Cluster {
     typealias Spec = BridgedDeviceBasicInformation
 
@@ -16,12 +18,20 @@ public final class BridgedDeviceBasicInformationCluster: Cluster {
             alsoSupported: ([Spec.Attributes.nodeLabel], []))
     }
 
-    public override func start() { wanted = nil }
+    public override func start() {
+        wanted = nil
+        node.setReachable(isReachable, endpoint)
+    }
+
+    public override func stop() { node.setReachable(true, endpoint) }
+
+    private var isReachable: Bool { value(Spec.Attributes.reachable) != .boolean(false) }
 
     /// The bridge finds or loses the device.
     public override func setLocally(_ attribute: AttributeDefinition, _ value: TLVValue) throws(Status) {
         let old = self.value(attribute.id)
         set(attribute.id, value)
+        if attribute.id == Spec.Attributes.reachable { node.setReachable(isReachable, endpoint) }
         guard attribute.id == Spec.Attributes.reachable, old != value, let isReachable = value.boolean else { return }
         emit(Spec.Events.reachableChanged, Spec.ReachableChanged(reachableNewValue: isReachable).tlv)
         if isReachable, let wanted {
