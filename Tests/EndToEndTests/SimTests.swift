@@ -255,6 +255,19 @@ import Testing
         for name in ["controller.pem", "key.pem", "root.pem", "identity.json"] {
             #expect(stat(folder + "/" + name, &status) == 0 && status.st_mode & 0o777 == 0o600, "\(name)")
         }
+        // One that fails leaves what was there before, also where it has got further than that.
+        func contents() throws -> [String] {
+            try ["controller.pem", "key.pem", "root.pem"].map { try Program.contents("\(folder)/\($0)") }
+        }
+        let before = try contents()
+        #expect(mkdir(folder + "/root.pem.new", 0o700) == 0)
+        let failed = try bench.run("credentials", "export", "--out", folder, "--home", bench.scratch.folder + "/other")
+        #expect(failed.code == 1 && failed.errors.contains("root.pem.new' cannot be written"), "\(failed)")
+        #expect(try contents() == before)
+        #expect(stat(folder + "/key.pem.new", &status) != 0)
+        #expect(rmdir(folder + "/root.pem.new") == 0)
+        #expect(try bench.run("credentials", "export", "--out", folder, "--home", bench.scratch.folder + "/other").code == 0)
+        #expect(try zip(contents(), before).allSatisfy { $0 != $1 })
         let json = try bench.run("credentials", "export", "--json").json
         #expect(json?["privateKey"]?.string?.contains("PRIVATE KEY") == true)
         #expect(json?["certificate"]?.string?.contains("BEGIN CERTIFICATE") == true)

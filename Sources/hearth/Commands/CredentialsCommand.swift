@@ -53,27 +53,42 @@ private func write(_ credentials: Controller.ExportedCredentials, _ folder: Stri
     if mkdir(folder, 0o700) != 0, errno != EEXIST {
         throw Failure(.failure, "'\(folder)' cannot be made: \(String(cString: strerror(errno)))")
     }
-    try write(credentials.certificate + (credentials.intermediate ?? ""), folder + "/controller.pem")
-    try write(credentials.privateKey, folder + "/key.pem")
-    try write(credentials.root, folder + "/root.pem")
-    try write(json(credentials, withKeys: false).text(indented: true) + "\n", folder + "/identity.json")
+    let files = [
+        ("controller.pem", credentials.certificate + (credentials.intermediate ?? "")), ("key.pem", credentials.privateKey),
+        ("root.pem", credentials.root), ("identity.json", json(credentials, withKeys: false).text(indented: true) + "\n"),
+    ].map { (path: "\(folder)/\($0.0)", text: $0.1) }
+    // What was exported before stays whole until all of this is on the disk.
+    do {
+        for file in files { try write(file.text, file.path + ".new") }
+        for file in files where rename(file.path + ".new", file.path) != 0 { throw unwritable(file.path) }
+    } catch {
+        for file in files { unlink(file.path + ".new") }
+        throw error
+    }
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    // Best effort: some file systems cannot.
+    fsync(descriptor)
+    close(descriptor)
 }
 
+private func unwritable(_ path: String) -> Failure { Failure(.failure, "'\(path)' cannot be written: \(String(cString: strerror(errno)))") }
+
+/// Writes a file that is to be renamed; one that an interrupted export has left, with whatever mode, goes.
 private func write(_ text: String, _ path: String) throws {
-    func failure() -> Failure { Failure(.failure, "'\(path)' cannot be written: \(String(cString: strerror(errno)))") }
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure() }
+    unlink(path)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw unwritable(path) }
     defer { close(descriptor) }
-    // An older file may have been open to others.
-    guard fchmod(descriptor, 0o600) == 0 else { throw failure() }
     let bytes = Array(text.utf8)
     var sent = 0
     while sent < bytes.count {
         let count = bytes[sent...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0 {
             if errno == EINTR { continue }
-            throw failure()
+            throw unwritable(path)
         }
         sent += count
     }
+    guard fsync(descriptor) == 0 else { throw unwritable(path) }
 }
