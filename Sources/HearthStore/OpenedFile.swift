@@ -26,7 +26,7 @@ struct OpenedFile {
         let lock = try FolderLock(folder: folder, holder: holder)
         let file = StoreFile(path: path, applicationID: applicationID, options: options, prepare: prepare)
         do throws(StoreError) {
-            connection = try file.open(mayBeNew: false)
+            connection = try file.openForReading()
             recovery = nil
         } catch  where error.code == .damaged {
             guard holder != nil || lock.becomeExclusive() else {
@@ -57,15 +57,26 @@ private struct StoreFile {
     let options: StoreOptions
     let prepare: (Connection) throws -> Void
 
+    /// As `open`, where there is no space for what several processes share of the log (`-shm`): alone it can be in memory, so that what is
+    /// stored can still be read.
+    func openForReading() throws(StoreError) -> Connection {
+        let noSpace: StoreError
+        do throws(StoreError) { return try open(mayBeNew: false) } catch  where error.code == .diskFull { noSpace = error }
+        do throws(StoreError) { return try open(mayBeNew: false, alone: true) } catch  where error.code != .damaged {
+            throw StoreError(.diskFull, "no space left to open \(path): free some space and try again", cause: noSpace.cause)
+        }
+    }
+
     /// - Throws: `damaged` when the contents are not those of a sound store; other errors leave the file alone.
-    func open(mayBeNew: Bool) throws(StoreError) -> Connection {
+    func open(mayBeNew: Bool, alone: Bool = false) throws(StoreError) -> Connection {
         let hadContents = !mayBeNew && FileSystem.exists(OpenedFile.markerPath(path))
         let size = try FileSystem.size(path) ?? 0
         if hadContents, size == 0 {
             throw StoreError(.damaged, "\(path) is damaged", cause: FileSystem.exists(path) ? "it is empty" : "it is missing")
         }
         try FileSystem.makePrivateFile(path)
-        let connection = try Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: options.busyTimeout)
+        let connection = try Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: alone ? 0 : options.busyTimeout)
+        if alone { try connection.execute("PRAGMA locking_mode = EXCLUSIVE") }
         if let fault = try connection.firstFault() {
             let found = Int32(truncatingIfNeeded: try connection.integer("PRAGMA application_id") ?? 0)
             if found != 0, found != applicationID, !hadContents { throw foreign(found) }

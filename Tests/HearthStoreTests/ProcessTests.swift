@@ -65,6 +65,27 @@ import Testing
         #expect(try table.entries("probe").count == rows.count)
     }
 
+    /// Also after a kill, with all that stands in the log.
+    @Test(arguments: [false, true]) func aFullDiskCanBeRead(isLogLeft: Bool) throws {
+        let scratch = try Scratch()
+        try scratch.fill(rows: 7)
+        if isLogLeft {
+            let probe = try Probe("commit", scratch.path)
+            #expect(probe.line() == "0")
+            kill(probe.pid, SIGKILL)
+            probe.wait()
+            #expect(scratch.size(scratch.path + "-wal") > 0)
+            // A power cut takes it, being in memory.
+            unlink(scratch.path + "-shm")
+        }
+        let probe = try Probe("read-full", scratch.path)
+        let lines = probe.lines()
+        #expect(lines.count == 2 && lines.first == "7 rows", "\(lines)")
+        #expect(lines.last?.hasPrefix("diskFull: no space left for \(scratch.path)") == true, "\(lines)")
+        #expect(probe.wait() == 3)
+        #expect(try KeyValueTable(scratch.open()).entries("lamp").count == 7)
+    }
+
     @Test func aFullFileIsReportedAndGoesOnAfterwards() throws {
         let scratch = try Scratch()
         let database = try scratch.open(maximumPages: 30)

@@ -52,20 +52,32 @@ enum StoreProbe {
             for _ in 0..<(Int(rest.first ?? "") ?? 0) { say("\(try sequences.reserve("node").lowerBound)") }
         // Writes against a limit on the size of files, as against a full disk.
         case "fill":
-            signal(SIGXFSZ, SIG_IGN)
             let database = try open(path, .exclusive(holder: "store-probe fill"))
             let table = try KeyValueTable(database)
-            let limit = rlim_t(rest.first ?? "") ?? 0
-            var limits = rlimit(rlim_cur: limit, rlim_max: rlim_t.max)
-            setrlimit(__rlimit_resource_t(1), &limits)
+            limitFiles(to: rlim_t(rest.first ?? "") ?? 0)
             for number in 0... {
                 var batch = WriteBatch()
                 batch.put("probe", "row \(number)", [UInt8](repeating: 7, count: 10_000))
                 try table.commit(batch)
                 say("\(number)")
             }
+        // Reads while no file can get a byte longer.
+        case "read-full":
+            limitFiles(to: 0)
+            let database = try open(path, .shared)
+            let table = try KeyValueTable(database)
+            say("\(try table.entries("lamp").count) rows")
+            var batch = WriteBatch()
+            batch.put("probe", "row", [1])
+            try table.commit(batch)
         default: exit(64)
         }
+    }
+
+    private static func limitFiles(to bytes: rlim_t) {
+        signal(SIGXFSZ, SIG_IGN)
+        var limits = rlimit(rlim_cur: bytes, rlim_max: rlim_t.max)
+        setrlimit(__rlimit_resource_t(1), &limits)
     }
 
     private static func open(_ path: String, _ access: StoreOptions.Access) throws -> Database {
