@@ -38,8 +38,14 @@ public final class ControllerHome {
     public convenience init(folder: String, wall: Duration) throws {
         let database = try Database(
             path: folder + "/controller.sqlite", applicationID: Self.applicationID, migrations: Self.migrations,
-            options: StoreOptions(access: .shared))
+            options: StoreOptions(access: .shared, afterRepair: Self.skipNodeIDs))
         try self.init(database, wall: wall)
+    }
+
+    /// A backup knows fewer node ids than were given out.
+    @Sendable private static func skipNodeIDs(in database: Database) throws {
+        let sequences = SequenceTable(database)
+        try sequences.skip("node", to: sequences.reserve("node", startingAt: 2).lowerBound.addingReportingOverflow(1_000).partialValue)
     }
 
     /// A home that is gone with the process.
@@ -62,32 +68,56 @@ public final class ControllerHome {
         let table = try KeyValueTable(database)
         let sequences = SequenceTable(database)
         let now = MatterTime(unix: wall.components.seconds) ?? MatterTime(seconds: 1)
-        // In one transaction, so that two processes that start together make one fabric.
-        let stored = try database.transaction { () -> [UInt8] in
-            if let bytes = try table.value("identity", "controller") { return bytes }
-            let bytes = try Self.makeIdentity(now: now)
-            var batch = WriteBatch()
-            batch.put("identity", "controller", bytes)
-            batch.put("identity", Self.timeKey, TLVValue.signed(now.unix).encoded())
-            try table.commit(batch)
-            // 1 is the controller's own node id.
-            try sequences.skip("node", to: 2)
-            return bytes
-        }
+        // In one transaction, so that two processes that start together make one fabric; reading needs none, nor space on the disk.
+        let stored =
+            try table.value("identity", "controller")
+            ?? database.transaction { () -> [UInt8] in
+                if let bytes = try table.value("identity", "controller") { return bytes }
+                let bytes = try Self.makeIdentity(now: now)
+                var batch = WriteBatch()
+                batch.put("identity", "controller", bytes)
+                batch.put("identity", Self.timeKey, TLVValue.signed(now.unix).encoded())
+                try table.commit(batch)
+                // 1 is the controller's own node id.
+                try sequences.skip("node", to: 2)
+                return bytes
+            }
         (self.table, self.sequences) = (table, sequences)
-        let value = try TLVValue(decoding: stored)
-        guard let authorityBytes = value[0]?.octets, let scalar = value[1]?.octets, let certificate = value[2]?.octets,
-            let protectionKey = value[3]?.octets
-        else { throw ControllerError(.store, "the home's identity cannot be read: restore the folder from a copy, or begin a new home") }
-        authority = try FabricAuthority(serialized: authorityBytes)
-        identityProtectionKey = protectionKey
-        self.certificate = try MatterCertificate(tlv: certificate)
         let known = try table.value("identity", Self.timeKey).flatMap { try? TLVValue(decoding: $0).signed }
-        lastKnownGoodTime = max(self.certificate.notBefore.unix, known ?? 0)
-        self.key = try PrivateKey(scalar: scalar)
-        identity = try OperationalIdentity(
-            certificate: self.certificate, intermediate: authority.intermediate, root: authority.root, key: self.key, fabricIndex: 1,
-            generation: 1)
+        do {
+            let stored = try StoredIdentity(stored)
+            (authority, identityProtectionKey, certificate) = (stored.authority, stored.identityProtectionKey, stored.certificate)
+            (key, identity) = (stored.key, stored.identity)
+        } catch {
+            // Damage from before the store had checksums.
+            throw ControllerError(
+                .store,
+                "the home's identity in \(database.path ?? "memory") cannot be used (\(error)): restore the folder from a copy, or name "
+                    + "another one for a new home")
+        }
+        lastKnownGoodTime = max(certificate.notBefore.unix, known ?? 0)
+    }
+
+    private struct StoredIdentity {
+        let authority: FabricAuthority
+        let identityProtectionKey: [UInt8]
+        let certificate: MatterCertificate
+        let key: PrivateKey
+        let identity: OperationalIdentity
+
+        init(_ bytes: [UInt8]) throws {
+            let value = try TLVValue(decoding: bytes)
+            guard let authorityBytes = value[0]?.octets, let scalar = value[1]?.octets, let certificateBytes = value[2]?.octets,
+                let protectionKey = value[3]?.octets
+            else { throw ControllerError(.store, "a part of it is missing") }
+            authority = try FabricAuthority(serialized: authorityBytes)
+            identityProtectionKey = protectionKey
+            certificate = try MatterCertificate(tlv: certificateBytes)
+            key = try PrivateKey(scalar: scalar)
+            identity = try OperationalIdentity(
+                certificate: certificate, intermediate: authority.intermediate, root: authority.root, key: key, fabricIndex: 1,
+                generation: 1)
+        }
     }
 
     /// The controller's credentials in PEM, for other programs. Never log them.
@@ -141,11 +171,16 @@ public final class ControllerHome {
     /// A node id that no device of this home has had.
     func reserveNodeID() throws -> NodeID { NodeID(UInt64(try sequences.reserve("node", startingAt: 2).lowerBound)) }
 
-    /// All devices, by node id.
+    /// All devices, by node id. One whose record cannot be read is told and left out.
     public func devices() throws -> [PairedDevice] {
         try table.entries("device").compactMap { key, value in
-            guard let number = UInt64(key, radix: 16) else { return nil }
-            return PairedDevice(nodeID: NodeID(number), tlv: try TLVValue(decoding: value))
+            if let number = UInt64(key, radix: 16), let record = try? TLVValue(decoding: value),
+                let device = PairedDevice(nodeID: NodeID(number), tlv: record)
+            {
+                return device
+            }
+            Log.controller.error("what \(database.path ?? "the home") has of node 0x\(key) cannot be read: pair the device again")
+            return nil
         }
     }
 
@@ -172,9 +207,10 @@ public final class ControllerHome {
     @discardableResult
     func update(_ node: NodeID, _ change: (inout PairedDevice) -> Void) throws -> PairedDevice? {
         try database.transaction {
-            guard var device = try devices().first(where: { $0.nodeID == node }) else { return nil }
+            guard let before = try devices().first(where: { $0.nodeID == node }) else { return nil }
+            var device = before
             change(&device)
-            try save(device)
+            if device != before { try save(device) }
             return device
         }
     }

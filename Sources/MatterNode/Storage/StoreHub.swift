@@ -14,6 +14,8 @@ public final class StoreHub {
 
     /// Set when a damaged file was replaced: tell the user once.
     public var recovery: RecoveryReport? { database.recovery }
+    /// Where the file is; nil in memory.
+    public var path: String? { database.path }
     /// The store refused a commit, or takes commits again (nil): tell the user.
     public var onTrouble: (StoreError?) -> Void = { _ in }
     /// The last commit's error, while it lasts.

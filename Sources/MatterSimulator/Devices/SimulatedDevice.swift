@@ -41,7 +41,14 @@ final class SimulatedDevice {
         isPortAskedFor = port != 0
         origin = services.timeline.origin("device \(name)")
         store = services.hub.store(for: name)
-        let made = try Self.birth(profile, index: index, port: port, seed: discriminatorSeed, store: store)
+        let made: Birth
+        do { made = try Self.birth(profile, index: index, port: port, seed: discriminatorSeed, store: store) } catch {
+            // Damage from before the store had checksums. A new setup code would be no answer.
+            throw SimulatorError(
+                .store,
+                "\(name): what \(services.hub.path ?? "the memory") has of its making (setup code, port) cannot be used (\(error)): restore "
+                    + "the folder from a copy, or give the device another name to have a new one")
+        }
         (setup, pairing, self.port) = (made.setup, made.pairing, made.port)
     }
 
@@ -61,11 +68,12 @@ final class SimulatedDevice {
     ) throws -> Birth {
         if let bytes = store.value(for: birthKey) {
             let value = try TLVValue(decoding: bytes)
-            if let passcode = value[0]?.unsigned.flatMap({ UInt32(exactly: $0) }), let salt = value[1]?.octets,
+            guard let passcode = value[0]?.unsigned.flatMap({ UInt32(exactly: $0) }), let salt = value[1]?.octets,
                 let iterations = value[2]?.unsigned.flatMap({ Int(exactly: $0) }),
-                let discriminator = value[3]?.unsigned.flatMap({ UInt16(exactly: $0) }), let verifier = value[4]?.octets,
-                profile.passcode.map({ $0.value == passcode }) ?? true, profile.discriminator.map({ $0 == discriminator }) ?? true
-            {
+                let discriminator = value[3]?.unsigned.flatMap({ UInt16(exactly: $0) }), let verifier = value[4]?.octets
+            else { throw SimulatorError(.store, "a part of it is missing") }
+            // A profile that wants others now has them.
+            if profile.passcode.map({ $0.value == passcode }) ?? true, profile.discriminator.map({ $0 == discriminator }) ?? true {
                 let pairing = PairingParameters(
                     verifier: try Spake2Plus.Verifier(serialized: verifier),
                     key: try PBKDFParameters(iterations: iterations, salt: salt), discriminator: discriminator)

@@ -98,6 +98,13 @@ import Testing
             bench.store.put([1, 2, 3], for: "fabrics/record/1")
             try bench.restart { try Self.root($0) }
             #expect(bench.node.commissioning.fabrics.fabrics.map(\.index) == [2])
+            // Nobody can have it for its passcode, but after a factory reset.
+            bench.store.put([1, 2, 3], for: "fabrics/record/2")
+            try bench.restart { try Self.root($0) }
+            #expect(bench.node.commissioning.fabrics.fabrics.isEmpty && !bench.node.commissioning.window.isOpen)
+            DeviceNode.factoryReset(bench.store)
+            try bench.restart { try Self.root($0) }
+            #expect(bench.node.commissioning.window.isOpen)
         }
     }
 

@@ -77,7 +77,8 @@ public final class CommissioningWindow {
 
     /// The device starts, or is in no fabric any more: whoever has its passcode may pair it.
     func openInitially() {
-        guard node.commissioning.fabrics.fabrics.isEmpty, !isOpen else { return }
+        let fabrics = node.commissioning.fabrics
+        guard fabrics.fabrics.isEmpty, !fabrics.hasUnreadable, !isOpen else { return }
         try? openBasic(for: initialDuration)
     }
 

@@ -19,6 +19,10 @@ public final class FabricTable {
     /// (Matter Core, 3.5.6.1).
     public private(set) var lastKnownGoodTime: Int64
 
+    /// There are records that cannot be read: the device may belong to somebody, and is not to be had for its passcode alone before a
+    /// factory reset.
+    private(set) var hasUnreadable = false
+
     private let store: any DeviceStore
     /// What UpdateNOC replaced.
     private var replaced: Fabric?
@@ -41,7 +45,10 @@ public final class FabricTable {
             do {
                 fabrics.append(try Fabric(serialized: bytes))
             } catch {
-                Self.log.error("the fabric stored as \(key) cannot be read and is left out: \(error)")
+                hasUnreadable = true
+                Self.log.error(
+                    "the fabric stored as \(key) cannot be read and is left out; the device can be paired from another of its fabrics, or "
+                        + "after a factory reset: \(error)")
             }
         }
         fabrics.sort { $0.index < $1.index }
