@@ -292,7 +292,7 @@ extension TransportLimits {
     /// For tests in real time whose subject is no limit of time: a slow machine, or a sanitizer, does not run into one.
     static var generous: TransportLimits {
         var limits = TransportLimits()
-        (limits.handshake, limits.frame, limits.closing) = (.seconds(600), .seconds(600), .seconds(600))
+        (limits.handshake, limits.frame, limits.closing, limits.pairing) = (.seconds(600), .seconds(600), .seconds(600), .seconds(600))
         return limits
     }
 }
