@@ -129,6 +129,12 @@ enum FileSystem {
         try move(temporary, to: target)
     }
 
+    /// When a file was changed, in seconds since 1970.
+    static func setTime(of path: String, to seconds: Int64) throws(StoreError) {
+        let time = timespec(tv_sec: Int(seconds), tv_nsec: 0)
+        guard utimensat(AT_FDCWD, path, [time, time], 0) == 0 else { throw .system("utimensat", path) }
+    }
+
     /// The host's time in UTC, as in `20261130T021500Z`: for the names of files only.
     static func timestamp() -> String {
         var now = time(nil)

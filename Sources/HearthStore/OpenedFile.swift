@@ -135,6 +135,14 @@ private struct StoreFile {
                 found = .damaged(error.cause)
             }
         }
+        if case .sound(let time) = found {
+            // In the backup too: the next repair from it has to skip beyond what this one gives free. Where there is no space for another
+            // copy the store itself is more important.
+            do throws(StoreError) {
+                try FileSystem.copy(copy, to: backup)
+                try FileSystem.setTime(of: backup, to: time)
+            } catch  where error.code == .diskFull {}
+        }
         // From here on a crash leaves a file that is missing, which is repaired in the same way.
         var setAside = try moveAside(to: name)
         switch found {

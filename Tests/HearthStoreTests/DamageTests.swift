@@ -93,6 +93,22 @@ enum Damage: String, CaseIterable, Sendable {
         #expect(try KeyValueTable(database, table: "more").value("lamp", "counter") == [9])
     }
 
+    /// Twice from one backup: what was used after the first repair is not used again after the second.
+    @Test func aSecondRepairGoesBeyondTheFirst() throws {
+        let scratch = try Scratch()
+        try scratch.fill(backup: true)
+        var times: [Int64] = []
+        for round in 1...3 {
+            Damage.garbage.apply(to: scratch)
+            let database = try scratch.open { copy in _ = try SequenceTable(copy).reserve("events", count: 100) }
+            times.append(database.recovery?.backupTime ?? 0)
+            #expect(try SequenceTable(database).reserve("events").lowerBound == Int64(round) * 100 + 1)
+            database.close()
+        }
+        #expect(times[0] > 0 && Set(times).count == 1)
+        #expect(scratch.mode(scratch.path + ".backup") == 0o600)
+    }
+
     @Test func anEmptyFileIsAFirstStartWithoutTheMarker() throws {
         let scratch = try Scratch()
         mkdir(scratch.state, 0o700)
