@@ -360,6 +360,25 @@ enum Locks {
         }
     }
 
+    @Test func aliroEndpointKeysOfBothKindsShareTheirPlaces() async throws {
+        let configuration = Locks.configuration(
+            Locks.all.union(.aliroProvisioning), [Ids.numberOfAliroEndpointKeysSupported: .unsigned(2)])
+        try await Locks.run(configuration) { bench in
+            func add(_ type: Spec.CredentialTypeEnum, _ index: UInt16, _ byte: UInt8) throws -> StatusCode {
+                try bench.invoke(
+                    Spec.SetCredential(
+                        operationType: .add, credential: .init(credentialType: type, credentialIndex: index),
+                        credentialData: [UInt8](repeating: byte, count: 65), userIndex: .null, userStatus: .null, userType: .null)
+                ).status
+            }
+            let first = try add(.aliroEvictableEndpointKey, 1, 1)
+            #expect(first == .success)
+            #expect(try add(.aliroNonEvictableEndpointKey, 1, 2) == .success)
+            #expect(try add(.aliroNonEvictableEndpointKey, 2, 3) == .resourceExhausted)
+            #expect(try add(.aliroCredentialIssuerKey, 1, 4) == .success, "they have places of their own")
+        }
+    }
+
     @Test func aliroReadersAreSetUpOnceAndTheirKeysOpen() async throws {
         let features = Locks.all.union([.aliroProvisioning, .aliroBLEUWB])
         let configuration = Locks.configuration(features, [Ids.numberOfAliroEndpointKeysSupported: .unsigned(5)])

@@ -228,7 +228,7 @@ open class Cluster: ClusterServer {
         return try handle(command, fields, context)
     }
 
-    /// What goes to a bridged device that its bridge cannot reach fails (Matter Core, 9.13.5.2: it "might"); what is read is the last
+    /// What goes to a bridged device that its bridge cannot reach fails (Matter Core, 9.13.5.1: it "might"); what is read is the last
     /// that is known. The bridge itself answers for the clusters that describe the device and keep its places in groups.
     private func checkReach() throws(Status) {
         guard !node.unreachable.isEmpty, node.unreachable.contains(endpoint), !Self.ofBridges.contains(elements.id) else { return }

@@ -2,7 +2,7 @@ import MatterInteraction
 import MatterModel
 import MatterTLV
 
-// MARK: - Aliro provisioning (Matter Application Clusters, 5.2.10.43 and 5.2.10.44)
+// MARK: - Aliro provisioning (Matter Application Clusters, 5.2.10.42 and 5.2.10.43)
 
 extension DoorLockCluster {
     private var hasBluetoothAndUWB: Bool { hasFeature(Spec.Feature.aliroBLEUWB.rawValue) }

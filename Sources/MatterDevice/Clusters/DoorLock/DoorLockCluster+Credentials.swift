@@ -2,7 +2,7 @@ import MatterInteraction
 import MatterModel
 import MatterTLV
 
-// MARK: - Credentials (Matter Application Clusters, 5.2.10.37 to 5.2.10.41)
+// MARK: - Credentials (Matter Application Clusters, 5.2.10.36 to 5.2.10.40)
 
 extension DoorLockCluster {
     typealias CredentialType = DoorLock.CredentialTypeEnum
@@ -103,11 +103,22 @@ extension DoorLockCluster {
         switch request.operationType {
         case .add:
             guard credentials[key] == nil else { throw Status(.failure, clusterStatus: Spec.StatusCodeEnum.occupied.rawValue) }
+            try checkEndpointKeys(type)
             return try add(key, data, request.userIndex.value, status, userType, author)
         case .modify:
             try modify(key, data, request.userIndex.value, hasUserFields: status != nil || userType != nil, author)
             return nil
         default: throw Status(.invalidCommand, "OperationType \(request.operationType)")
+        }
+    }
+
+    /// Endpoint keys of both kinds share their places (5.2.10.37.1).
+    private func checkEndpointKeys(_ type: CredentialType) throws(Status) {
+        let kinds: [CredentialType] = [.aliroEvictableEndpointKey, .aliroNonEvictableEndpointKey]
+        guard kinds.contains(type) else { return }
+        let count = credentials.keys.count { kinds.contains($0.credentialType) }
+        guard UInt64(count) < limit(Ids.numberOfAliroEndpointKeysSupported) else {
+            throw Status(.resourceExhausted, "no place for another endpoint key")
         }
     }
 

@@ -26,7 +26,7 @@ struct LockAttempt {
     var timeout: UInt16?
 }
 
-// MARK: - Moving the bolt (Matter Application Clusters, 5.2.10.1 to 5.2.10.3 and 5.2.10.42)
+// MARK: - Moving the bolt (Matter Application Clusters, 5.2.10.1 to 5.2.10.3 and 5.2.10.41)
 
 extension DoorLockCluster {
     func operateRemotely(
@@ -150,7 +150,7 @@ extension DoorLockCluster {
         }
     }
 
-    // MARK: Users who change by use (Matter Application Clusters, 5.2.6.14)
+    // MARK: Users who change by use (Matter Application Clusters, 5.2.6.18)
 
     private func used(_ index: UInt16, _ attempt: LockAttempt) {
         guard let user = users[index] else { return }

@@ -3,7 +3,7 @@ import MatterInteraction
 import MatterModel
 import MatterTLV
 
-// MARK: - Schedules (Matter Application Clusters, 5.2.10.4 to 5.2.10.12)
+// MARK: - Schedules (Matter Application Clusters, 5.2.10.12 to 5.2.10.23)
 
 extension DoorLockCluster {
     /// All schedules, in commands that clear.
@@ -140,7 +140,7 @@ extension DoorLockCluster {
     /// Local seconds since 2000; 0 before that.
     private var localSeconds: UInt64 { wallSeconds < Self.matterEpoch ? 0 : wallSeconds - Self.matterEpoch }
 
-    /// A schedule that ends here ends with the day (5.2.10.4.7).
+    /// A schedule that ends here ends with the day (5.2.10.12.7).
     private static let lastMinute = 23 * 60 + 59
 
     /// Whether a user whose access is restricted may pass now: within one of the schedules of each kind that it has. Without any it

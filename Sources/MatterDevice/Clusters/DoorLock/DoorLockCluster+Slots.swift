@@ -2,7 +2,7 @@ import MatterInteraction
 import MatterModel
 import MatterTLV
 
-// MARK: - Codes in slots, for locks without users (Matter Application Clusters, 5.2.10.13 to 5.2.10.32)
+// MARK: - Codes in slots, for locks without users (Matter Application Clusters, 5.2.10.4 to 5.2.10.11 and 5.2.10.24 to 5.2.10.31)
 
 extension DoorLockCluster {
     /// The slots of PINs and tags. The user of a slot has the slot's index.

@@ -2,7 +2,7 @@ import MatterInteraction
 import MatterModel
 import MatterTLV
 
-// MARK: - Users (Matter Application Clusters, 5.2.10.33 to 5.2.10.36)
+// MARK: - Users (Matter Application Clusters, 5.2.10.32 to 5.2.10.35)
 
 extension DoorLockCluster {
     /// All users, in commands that take an index.

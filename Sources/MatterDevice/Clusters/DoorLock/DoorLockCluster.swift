@@ -204,7 +204,7 @@ public final class DoorLockCluster: Cluster {
         return value
     }
 
-    /// A set bit means that the mode is not supported (Matter Application Clusters, 5.2.6.17).
+    /// A set bit means that the mode is not supported (Matter Application Clusters, 5.2.9.25).
     func supports(_ mode: Spec.OperatingModeEnum) -> Bool {
         mode.rawValue < 16 && limit(Ids.supportedOperatingModes) >> UInt64(mode.rawValue) & 1 == 0
     }

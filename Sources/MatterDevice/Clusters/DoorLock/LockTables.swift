@@ -1,7 +1,7 @@
 import MatterModel
 import MatterTLV
 
-/// A user of a lock (Matter Application Clusters, 5.2.6.19).
+/// A user of a lock (Matter Application Clusters, 5.2.10.32).
 struct LockUser: Hashable {
     var name = ""
     var uniqueID: UInt32?
