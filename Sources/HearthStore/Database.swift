@@ -21,6 +21,8 @@ public final class Database {
     private(set) var undone = 0
     private var lock: FolderLock?
     private var maintenance: Maintenance?
+    /// The file was opened where there was no space to share it: checkpoints and backups are made by this connection itself.
+    private let isAlone: Bool
     private static let cachedStatements = 64
 
     /// Opens the file, or makes it (mode 0600) and its folder (0700); checks it, repairs it from its backup if need be, and brings
@@ -42,9 +44,10 @@ public final class Database {
         recovery = opened.recovery
         openConnection = opened.connection
         lock = opened.lock
+        isAlone = opened.isAlone
         let maintenance = Maintenance(path: path, busyTimeout: options.busyTimeout)
         self.maintenance = maintenance
-        opened.connection.whenLogReaches(pages: options.checkpointPages) { maintenance.requestCheckpoint() }
+        if !opened.isAlone { opened.connection.whenLogReaches(pages: options.checkpointPages) { maintenance.requestCheckpoint() } }
         try migrate(migrations, applicationID: applicationID)
         try opened.noteCreation()
     }
@@ -53,6 +56,7 @@ public final class Database {
     private init(of connection: Connection) {
         path = nil
         recovery = nil
+        isAlone = false
         openConnection = connection
     }
 
@@ -195,14 +199,15 @@ extension Database {
     /// one is complete and sound. Other connections go on reading and writing.
     public func backup() throws(StoreError) {
         guard let maintenance else { throw StoreError(.misuse, "\(displayPath) has no backup") }
-        try maintenance.backupNow()
+        try maintenance.backupNow(of: isAlone ? connection : nil)
     }
 
     /// The same on the background thread, on which `completion` is called. Owners ask for it after each change of fabrics and
     /// every hour.
     public func requestBackup(_ completion: @escaping @Sendable (Result<Void, StoreError>) -> Void = { _ in }) {
         guard let maintenance else { return completion(.failure(StoreError(.misuse, "\(displayPath) has no backup"))) }
-        maintenance.requestBackup(completion)
+        guard isAlone else { return maintenance.requestBackup(completion) }
+        do throws(StoreError) { completion(.success(try backup())) } catch { completion(.failure(error)) }
     }
 
     /// Waits until the background thread has done what it was asked so far; for tests and for an orderly end.

@@ -120,15 +120,15 @@ final class Maintenance: Sendable {
         if result != SQLITE_OK, result & 0xFF != SQLITE_BUSY { throw connection.error(result, "checkpoint") }
     }
 
-    /// Copies the file to `<path>.backup` on the calling thread.
-    func backupNow() throws(StoreError) {
+    /// Copies the file to `<path>.backup` on the calling thread, with a connection of its own unless there is one.
+    func backupNow(of source: Connection? = nil) throws(StoreError) {
         let gate = try FolderGuard(folder: FileSystem.folder(of: path), timeout: busyTimeout)
         try withExtendedLifetime(gate) { () throws(StoreError) in
             let target = OpenedFile.backupPath(path)
             let temporary = target + ".new"
             for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) }
             do throws(StoreError) {
-                try copy(to: temporary)
+                try copy(source, to: temporary)
                 try FileSystem.syncFile(temporary)
                 try FileSystem.move(temporary, to: target)
             } catch {
@@ -138,9 +138,9 @@ final class Maintenance: Sendable {
         }
     }
 
-    private func copy(to temporary: String) throws(StoreError) {
+    private func copy(_ connection: Connection?, to temporary: String) throws(StoreError) {
         try FileSystem.makePrivateFile(temporary)
-        let source = try open()
+        let source = if let connection { connection } else { try open() }
         let copy = try Connection(path: temporary, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
         guard let backup = sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {
             throw copy.error(sqlite3_extended_errcode(copy.handle), "backup")

@@ -6,6 +6,8 @@ struct OpenedFile {
     let connection: Connection
     let lock: FolderLock
     let recovery: RecoveryReport?
+    /// No other connection can open the file while this one does.
+    let isAlone: Bool
     private let marker: String
     /// Held until the schema is up to date.
     private let gate: FolderGuard
@@ -26,7 +28,7 @@ struct OpenedFile {
         let lock = try FolderLock(folder: folder, holder: holder)
         let file = StoreFile(path: path, applicationID: applicationID, options: options, prepare: prepare)
         do throws(StoreError) {
-            connection = try file.openForReading()
+            (connection, isAlone) = try file.openForReading()
             recovery = nil
         } catch  where error.code == .damaged {
             guard holder != nil || lock.becomeExclusive() else {
@@ -34,6 +36,7 @@ struct OpenedFile {
                     .damaged, "\(path) is damaged and other processes use it: stop them, then start again", cause: error.cause)
             }
             (connection, recovery) = try file.repair(error)
+            isAlone = false
             if holder == nil { lock.becomeShared() }
         }
         self.lock = lock
@@ -59,10 +62,10 @@ private struct StoreFile {
 
     /// As `open`, where there is no space for what several processes share of the log (`-shm`): alone it can be in memory, so that what is
     /// stored can still be read.
-    func openForReading() throws(StoreError) -> Connection {
+    func openForReading() throws(StoreError) -> (Connection, isAlone: Bool) {
         let noSpace: StoreError
-        do throws(StoreError) { return try open(mayBeNew: false) } catch  where error.code == .diskFull { noSpace = error }
-        do throws(StoreError) { return try open(mayBeNew: false, alone: true) } catch  where error.code != .damaged {
+        do throws(StoreError) { return (try open(mayBeNew: false), false) } catch  where error.code == .diskFull { noSpace = error }
+        do throws(StoreError) { return (try open(mayBeNew: false, alone: true), true) } catch  where error.code != .damaged {
             throw StoreError(.diskFull, "no space left to open \(path): free some space and try again", cause: noSpace.cause)
         }
     }

@@ -80,10 +80,15 @@ import Testing
         }
         let probe = try Probe("read-full", scratch.path)
         let lines = probe.lines()
-        #expect(lines.count == 2 && lines.first == "7 rows", "\(lines)")
-        #expect(lines.last?.hasPrefix("diskFull: no space left for \(scratch.path)") == true, "\(lines)")
-        #expect(probe.wait() == 3)
-        #expect(try KeyValueTable(scratch.open()).entries("lamp").count == 7)
+        try #require(lines.count == 3 && lines[0] == "7 rows", "\(lines)")
+        #expect(lines[1].hasPrefix("diskFull: no space left for \(scratch.path)") == true, "\(lines)")
+        #expect(lines[2] == "success()", "\(lines)")
+        #expect(probe.wait() == 0)
+        // All is in the backup too.
+        Damage.garbage.apply(to: scratch)
+        let table = try KeyValueTable(scratch.open())
+        #expect(try table.entries("lamp").count == 7)
+        #expect(try table.value("probe", "row") == [1])
     }
 
     @Test func aFullFileIsReportedAndGoesOnAfterwards() throws {

@@ -69,7 +69,13 @@ enum StoreProbe {
             say("\(try table.entries("lamp").count) rows")
             var batch = WriteBatch()
             batch.put("probe", "row", [1])
+            do { try table.commit(batch) } catch let error as StoreError { say("\(error.code): \(error)") }
+            // Room again.
+            limitFiles(to: rlim_t.max)
             try table.commit(batch)
+            try database.backup()
+            database.requestBackup { say("\($0)") }
+            database.waitForMaintenance()
         default: exit(64)
         }
     }
