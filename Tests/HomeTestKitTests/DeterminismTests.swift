@@ -9,9 +9,10 @@ import Testing
 /// The same seed, profiles and inputs give the same journal, byte for byte, in two processes: twelve devices, two fabrics, calls side by
 /// side, and faults that strike by chance.
 @Suite struct DeterminismTests {
-    @Test(arguments: VirtualHome.Link.allCases) func twoProcessesWriteTheSameJournal(_ link: VirtualHome.Link) throws {
-        let first = try Probe.run([link.rawValue, "7", Probe.profiles])
-        let second = try Probe.run([link.rawValue, "7", Probe.profiles])
+    /// Over links that carry messages, TLS over memory, and TLS over TCP.
+    @Test(arguments: ["link"] + VirtualHome.Link.allCases.map(\.rawValue)) func twoProcessesWriteTheSameJournal(_ way: String) throws {
+        let first = try Probe.run([way, "7", Probe.profiles])
+        let second = try Probe.run([way, "7", Probe.profiles])
         #expect(first.count > 2000)
         // Enough happened to be different.
         for fault in ["delay", "drop-reports", "reset", "half-open", "slow-answer", "wrong-status", "jammed-lock", "reboot"] {

@@ -4,6 +4,7 @@ import MatterController
 import MatterInteraction
 import MatterModel
 import MatterSimulator
+import MatterTLV
 import Testing
 
 /// The conveniences of a virtual home.
@@ -165,6 +166,44 @@ import Testing
             #expect(difference?.device == "lamp")
             #expect(difference?.expected?["value"] == 99)
             #expect(difference?.actual?["value"] == 100)
+        }
+    }
+
+    /// The device judges it as anybody of its fabric, and faults and journal see it.
+    @Test func aDirectPeerSpeaksWithoutTLS() async throws {
+        try await VirtualHome.run(Self.light) { home in
+            try await home.pair("lamp")
+            let node = try await home.controller.whoAmI().nodeID
+            let path = AttributePathPattern(1, OnOff.id, OnOff.Attributes.onOff)
+            let toggle = CommandData(WireCommandPath(CommandPath(1, OnOff.id, OnOff.Commands.toggle)), .structure([]))
+            let peer = home.simulator.peer(of: "lamp", fabric: 1, node: node)
+            let heard = Locked<[TLVValue]>([])
+            let request = SubscribeRequest(ReadSelection(attributes: [path]), minimumInterval: 0, maximumInterval: 60)
+            try await peer.subscribe(request) { reports in
+                for case .value(_, let value) in reports.map(\.outcome) { heard.withLock { $0.append(value) } }
+            }
+            _ = try await peer.invoke([toggle])
+            try await home.advance(by: .seconds(1))
+            #expect(heard.withLock { $0 } == [.boolean(false), .boolean(true)])
+            let invoked = try await home.journal.entries(device: "lamp", kinds: [.invoke], cluster: OnOff.id)
+            #expect(invoked.map(\.node) == [node.rawValue] && invoked.map(\.fabric) == [1])
+            // A broken connection is made again.
+            try await home.device("lamp").fault("reset", ["count": 1])
+            await #expect(throws: (any Error).self) { _ = try await peer.read(ReadSelection(attributes: [path])) }
+            guard case .value(_, .boolean(true))? = try await peer.read(ReadSelection(attributes: [path])).first?.outcome else {
+                Issue.record("the lamp is not on")
+                return
+            }
+            // Somebody whom the access control does not know.
+            let stranger = home.simulator.peer(of: "lamp", fabric: 1, node: 4711)
+            guard case .status(let status)? = try await stranger.read(ReadSelection(attributes: [path])).first?.outcome else {
+                Issue.record("a stranger was answered")
+                return
+            }
+            #expect(status.code == .unsupportedAccess)
+            await peer.close()
+            try await home.simulator.stop("lamp")
+            await #expect(throws: SimulatorError.self) { _ = try await peer.read(ReadSelection(attributes: [path])) }
         }
     }
 

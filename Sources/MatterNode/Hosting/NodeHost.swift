@@ -274,12 +274,21 @@ public final class NodeHost: DeviceHost {
         }
     }
 
-    /// Serves a peer over a link in memory that is no connection of the transport: whoever makes it vouches for who the peer is. Nothing
-    /// looks at its messages on their way.
-    public func serve(_ link: any MessageLink, as context: SessionContext) {
+    /// Serves a peer over a link in memory that is no connection of the transport: whoever makes it vouches for who the peer is.
+    /// - Parameter isIntercepted: faults and journal see the session and its messages, as those of a connection; otherwise nothing does.
+    public func serve(_ link: any MessageLink, as context: SessionContext, isIntercepted: Bool = false) {
         guard !isStopped else { return link.abort(LinkError(.closedHere, "the device is switched off")) }
         lastSession += 1
-        sessions.append(HostedSession(link, nil, context: context, isPairing: false, number: lastSession, host: self))
+        guard isIntercepted else {
+            sessions.append(HostedSession(link, nil, context: context, isPairing: false, number: lastSession, host: self))
+            return
+        }
+        let intercepted = InterceptedLink(link, timeline: services.timeline, origin: node.environment.origin)
+        let hosted = HostedSession(intercepted, intercepted, context: context, isPairing: false, number: lastSession, host: self)
+        if interceptions.refusesConnection?(false) != nil || interceptions.sessionOpened?(hosted.facts) == false {
+            return hosted.session.abort(LinkError(.closedHere, "a fault refused the session"))
+        }
+        sessions.append(hosted)
     }
 
     func ended(_ hosted: HostedSession) {
