@@ -65,6 +65,23 @@ import Testing
         }
     }
 
+    /// Time stands, so that the device answers never: neither who sends nor who waits for the end is held.
+    @Test(.timeLimit(.minutes(2))) func aStopLetsNobodyWait() async throws {
+        try await VirtualHome.run(Self.light("slow")) { home in
+            try await home.pairAll()
+            _ = try await home.simulator.addFault("slow", ["kind": "slow-answer", "delayMs": 2000])
+            let client = Client(home)
+            // More than the 256 that may wait.
+            async let sent: Void = {
+                for number: Int64 in 1...300 { await client.session.receive(Self.toggle("slow", number)) }
+            }()
+            async let ended: Void = client.session.finish()
+            await client.session.stop()
+            _ = await (sent, ended)
+            #expect(client.lines.isEmpty)
+        }
+    }
+
     @Test func requestsThatFollowAPairingWaitForIt() async throws {
         try await VirtualHome.run(Self.light("lamp")) { home in
             let code = try #require(await home.simulator.allDevices().first?.qrCode)

@@ -25,6 +25,7 @@ public actor MachineSession {
     private var pending = 0
     private var pendingBytes = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var isStopping = false
     private var queues: [String: [@Sendable () async -> Void]] = [:]
     private var subscribedDevices: [Int: String] = [:]
 
@@ -53,9 +54,10 @@ public actor MachineSession {
         let request: ControllerRequest
         do throws(MachineError) { request = try ControllerRequest(json) } catch { return refuse(id, error) }
         let key = await queue(of: request)
-        while pending >= Self.pendingLimit || pendingBytes >= Self.pendingBytesLimit {
+        while pending >= Self.pendingLimit || pendingBytes >= Self.pendingBytesLimit, !isStopping {
             await withCheckedContinuation { waiting.append($0) }
         }
+        if isStopping { return }
         pending += 1
         pendingBytes += size
         enqueue(key) { [self] in
@@ -67,9 +69,15 @@ public actor MachineSession {
     /// A line that cannot be taken at all, such as one that is too long.
     public func refuse(_ message: String) { refuse(.null, .badRequest(message)) }
 
-    /// Returns when every request that was received has its answer.
+    /// Takes nothing more, and lets nobody wait: for who is told to stop. What runs is ended with the controller.
+    public func stop() {
+        isStopping = true
+        resumeWaiting()
+    }
+
+    /// Returns when every request that was received has its answer, or with `stop`.
     public func finish() async {
-        while pending > 0 { await withCheckedContinuation { waiting.append($0) } }
+        while pending > 0, !isStopping { await withCheckedContinuation { waiting.append($0) } }
     }
 
     // MARK: Order
@@ -114,11 +122,15 @@ public actor MachineSession {
 
     private func release(_ size: Int) { pendingBytes -= size }
 
-    private func ended(_ key: String?) {
-        pending -= 1
+    private func resumeWaiting() {
         let all = waiting
         waiting = []
         for one in all { one.resume() }
+    }
+
+    private func ended(_ key: String?) {
+        pending -= 1
+        resumeWaiting()
         guard let key, var queue = queues[key] else { return }
         if queue.isEmpty {
             queues[key] = nil

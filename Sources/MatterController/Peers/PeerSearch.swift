@@ -8,7 +8,7 @@ final class PeerSearch {
     struct Failure {
         /// Each way that was tried and what came of it, for the user.
         let message: String
-        /// The device answers at its last address and knows nothing of this home.
+        /// The device answers, wherever it was looked for, and knows nothing of this home.
         let isStranger: Bool
         /// The device has refused the controller's certificate as one that has expired.
         let isExpired: Bool
@@ -104,12 +104,13 @@ final class PeerSearch {
         } else if found.isEmpty {
             tried.append("discovery (nothing found within \(context.settings.operationalDiscovery))")
         }
+        let failures = [lastFailure, foundFailure].compactMap { $0 }
         finish(
             nil,
             Failure(
                 message: "cannot be reached. Tried: \(tried.joined(separator: "; "))",
-                isStranger: found.isEmpty && lastFailure?.alert == .unrecognizedName,
-                isExpired: [lastFailure, foundFailure].contains { $0?.alert == .certificateExpired }))
+                isStranger: failures.contains { $0.alert == .unrecognizedName } && failures.allSatisfy { $0.alert == .unrecognizedName },
+                isExpired: failures.contains { $0.alert == .certificateExpired }))
     }
 
     private static func told(_ error: TLSError, _ addresses: [TransportAddress]) -> String {

@@ -21,7 +21,7 @@ public final class ControlServer: LoopHandler {
     private var connections: [Int32: ControlConnection] = [:]
     /// Clients at a time, at most; who comes then is told and sent away.
     private let clientLimit: Int
-    /// No connection can be taken for now; told once.
+    /// Somebody could not be taken in, and waits; told once.
     private var isPaused = false
 
     /// How many clients a control socket has at a time.
@@ -57,8 +57,11 @@ public final class ControlServer: LoopHandler {
     public func ready(_ events: ReadyEvents) {
         while listener >= 0 {
             do {
-                guard let accepted = try UnixSocket.accept(listener) else { return }
-                isPaused = false
+                guard let accepted = try UnixSocket.accept(listener) else {
+                    // Everybody is in: what comes next is told again.
+                    isPaused = false
+                    return
+                }
                 guard accepted.user == geteuid() else {
                     Log.simulator.warning("user \(accepted.user) tried the control socket and was refused")
                     Glibc.close(accepted.fd)

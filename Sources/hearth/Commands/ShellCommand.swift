@@ -35,6 +35,11 @@ private func serve(_ arguments: ParsedArguments, _ terminal: Terminal, _ stop: S
         let writer = LineWriter(STDOUT_FILENO) { stop.give(.ok) }
         writer.add(MachineInterface.hello(.controller), .answer)
         let session = MachineSession(home.verbs) { line, kind in writer.add(line, kind) }
+        // A device that takes its time must not hold who is told to stop.
+        home.runtime.timeline.spawn("stop") {
+            _ = await stop.wait()
+            await session.stop()
+        }
         var reader = LineReader(STDIN_FILENO, stop: stop.descriptor)
         while let line = reader.next() {
             switch line {
@@ -46,6 +51,8 @@ private func serve(_ arguments: ParsedArguments, _ terminal: Terminal, _ stop: S
         }
         if stop.code == nil { await session.finish() }
         writer.finish()
+        // Nobody has; whoever waits for it is to end with the rest.
+        stop.give(.ok)
     }
 }
 

@@ -119,6 +119,24 @@ final class Program {
         }
     }
 
+    /// Sends the line again and again until the program takes no more, or has taken it `most` times. - Returns: how often it was sent.
+    func sendUntilStuck(_ line: String, most: Int) -> Int {
+        let bytes = Array((line + "\n").utf8)
+        _ = fcntl(input, F_SETFL, O_NONBLOCK)
+        defer { _ = fcntl(input, F_SETFL, 0) }
+        var sent = 0
+        while sent < most {
+            // A line that is shorter than PIPE_BUF goes whole or not at all.
+            if write(input, bytes, bytes.count) == bytes.count {
+                sent += 1
+                continue
+            }
+            var wanted = pollfd(fd: input, events: Int16(POLLOUT), revents: 0)
+            if poll(&wanted, 1, 500) == 0 { break }
+        }
+        return sent
+    }
+
     func send(_ json: JSONValue) { send(json.text()) }
 
     func closeInput() {
