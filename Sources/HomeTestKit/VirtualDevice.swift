@@ -96,7 +96,7 @@ extension VirtualHome {
         let found = last.map { "\(ValueJSON.json($0).text())" } ?? "nothing"
         throw ExpectationFailure(
             message: "\(device)/\(endpoint) \(name) is \(found), not \(ValueJSON.json(value).text()), after \(limit)",
-            place: "\(file):\(line)", journal: try await self.device(device).journal().map { $0.json().text() })
+            place: "\(file):\(line)", journal: try await self.device(device).journal().map { $0.json(redacted: true).text() })
     }
 
     /// Reads one attribute through the controller. - Throws: `Status` when the device refuses, `ControllerError`.
