@@ -62,15 +62,15 @@ extension DeviceNode {
         return merged
     }
 
-    /// Makes the memory of a node that does not run as it left its maker: no fabrics, no labels, no state. What must only grow stays: event
-    /// numbers, for the life of the node (Matter Core, 7.14.1.1), and the generations of credentials. The first fabric has index 1 again, as
-    /// in any new device.
+    /// Makes the memory of a node that does not run as it left its maker: no fabrics, no labels, no state. As in any new
+    /// device the first fabric has index 1 and the first event number 1: who could compare them with earlier ones is in no fabric any more. The
+    /// generations of credentials go on.
     /// - Parameter others: keys that are not the node's own.
     public static func factoryReset(_ store: any DeviceStore, sparing others: Set<String> = []) {
         for key in store.keys(withPrefix: "") where !survivesReset.contains(key) && !others.contains(key) { store.remove(key) }
     }
 
-    private static let survivesReset: Set<String> = [eventBoundaryKey, "fabrics/last-generation"]
+    private static let survivesReset: Set<String> = ["fabrics/last-generation"]
 }
 
 extension DataModel {
