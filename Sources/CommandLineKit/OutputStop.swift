@@ -12,41 +12,21 @@ public final class OutputStop: Sendable {
     /// A pipe that takes this much (PIPE_BUF of pipe(7)) without blocking has said so in `poll`.
     private static let portion = 4096
 
-    private let reader: Int32
-    private let writer: Int32
+    /// Without one nothing is ever given up, as `poll` ignores -1.
+    private let pipe = WakePipe()
     /// In milliseconds.
     private let patience: Int32
 
     /// - Parameter patience: how long a reader may take nothing after `raise`, in milliseconds.
     init(patience: Int32 = 1000) {
         self.patience = patience
-        var pipes: [Int32] = [-1, -1]
-        // Without a pipe nothing is ever given up, as `poll` ignores -1.
-        if pipe(&pipes) == 0 {
-            for descriptor in pipes {
-                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-                _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-            }
-        }
-        (reader, writer) = (pipes[0], pipes[1])
-    }
-
-    deinit {
-        close(reader)
-        close(writer)
     }
 
     /// The program is to stop. Any thread.
-    public func raise() {
-        var byte: UInt8 = 1
-        _ = Glibc.write(writer, &byte, 1)
-    }
+    public func raise() { pipe?.raise() }
 
     /// Only a part of the program had to stop, and that has ended. Any thread.
-    public func clear() {
-        var bytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
-        while Glibc.read(reader, &bytes, bytes.count) > 0 {}
-    }
+    public func clear() { pipe?.clear() }
 
     /// Writes all of `bytes`. Blocks its thread.
     /// - Returns: nil when it is done; else the `errno`: EPIPE when nobody reads any more, ECANCELED when the reader was given up.
@@ -66,7 +46,8 @@ public final class OutputStop: Sendable {
 
     private func awaitRoom(_ descriptor: Int32) -> Int32? {
         var wanted = [
-            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0), pollfd(fd: reader, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: pipe?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         while poll(&wanted, 2, -1) < 0 { if errno != EINTR { return nil } }
         // What cannot be written to at all is for `write` to say.

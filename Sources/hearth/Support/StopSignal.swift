@@ -10,22 +10,12 @@ final class StopSignal: Sendable {
     }
     private let state = Locked(State())
     /// Readable when it has been given, for a thread that sits in `poll`.
-    let descriptor: Int32
-    private let writer: Int32
+    var descriptor: Int32 { pipe.descriptor }
+    private let pipe: WakePipe
 
     init() throws {
-        var pipes: [Int32] = [-1, -1]
-        guard pipe(&pipes) == 0 else { throw Failure(.failure, "no pipe can be made: \(String(cString: strerror(errno)))") }
-        for descriptor in pipes {
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        }
-        (descriptor, writer) = (pipes[0], pipes[1])
-    }
-
-    deinit {
-        close(descriptor)
-        close(writer)
+        guard let pipe = WakePipe() else { throw Failure(.failure, "no pipe can be made: \(String(cString: strerror(errno)))") }
+        self.pipe = pipe
     }
 
     /// Gives it. Any thread; later calls do nothing.
@@ -36,8 +26,7 @@ final class StopSignal: Sendable {
             defer { state.waiting = nil }
             return state.waiting
         }
-        var byte: UInt8 = 1
-        _ = write(writer, &byte, 1)
+        pipe.raise()
         waiting?.resume(returning: code)
     }
 
