@@ -163,9 +163,9 @@ import Testing
             let notes = Notes()
             let (lamp, lock) = (hub.store(for: "lamp"), hub.store(for: "lock"))
             timeline.after(.zero) {
-                hub.whenStored(in: lamp) { notes.lines.append("the lamp's change") }
-                hub.whenStored(in: lamp, acknowledges: false) { notes.lines.append("the lamp's report") }
-                hub.whenStored(in: lock) { notes.lines.append("the lock's answer") }
+                hub.whenStored(node: hub.number(of: lamp)) { notes.lines.append("the lamp's change") }
+                hub.whenStored(node: hub.number(of: lamp), acknowledges: false) { notes.lines.append("the lamp's report") }
+                hub.whenStored(node: hub.number(of: lock)) { notes.lines.append("the lock's answer") }
                 hub.whenStored { notes.lines.append("all") }
                 hub.whenDecided("lock") { notes.lines.append("lock: \($0 == nil)") }
                 hub.whenDecided { notes.lines.append("all: \($0 == nil)") }
@@ -175,7 +175,7 @@ import Testing
             // What the lock changes now waits too.
             timeline.after(.zero) {
                 lock.put([1], for: "a")
-                hub.whenStored(in: lock) { notes.lines.append("the lock's change") }
+                hub.whenStored(node: hub.number(of: lock)) { notes.lines.append("the lock's change") }
             }
             try await timeline.advance(by: .zero)
             #expect(notes.lines.count == 4)
@@ -197,9 +197,9 @@ import Testing
             #expect(hub.trouble == nil)
             timeline.after(.zero) {
                 lamp.put([UInt8](repeating: 7, count: 200_000), for: "large")
-                hub.whenStored(in: lamp) { notes.lines.append("the lamp's change") }
-                hub.whenStored(in: lamp, acknowledges: false) { notes.lines.append("the lamp's report") }
-                hub.whenStored(in: lock) { notes.lines.append("the lock's answer") }
+                hub.whenStored(node: hub.number(of: lamp)) { notes.lines.append("the lamp's change") }
+                hub.whenStored(node: hub.number(of: lamp), acknowledges: false) { notes.lines.append("the lamp's report") }
+                hub.whenStored(node: hub.number(of: lock)) { notes.lines.append("the lock's answer") }
                 hub.whenDecided("lamp") { notes.lines.append("\($0.map { "\($0.code)" } ?? "stored")") }
                 hub.whenDecided("lock") { notes.lines.append("\($0.map { "\($0.code)" } ?? "stored")") }
             }

@@ -137,6 +137,8 @@ import Testing
         #expect(told { () throws(ProfileErrors) in _ = try library.profile("") } == "the name of the profile is empty")
         #expect(told { () throws(ProfileErrors) in _ = try library.fleet("") } == "the name of the fleet is empty")
         #expect(
+            told { () throws(ProfileErrors) in _ = try library.profile("/tmp") } == "/tmp: this is no regular file, and a profile is one")
+        #expect(
             told { () throws(ProfileErrors) in _ = try ScenarioReader.read("", library: library) } == "the name of the scenario is empty")
     }
 

@@ -33,6 +33,8 @@ public struct InteractionHooks {
     /// Before a message of the server's goes out: an answer, a chunk of one, or a report, which `subscription` of the context tells
     /// apart. The peer's time to acknowledge a message counts from when it has gone.
     public var beforeAnswer: ((InteractionOpcode, InteractionContext) -> AnswerVerdict)?
+    /// A subscription has been made; its answer follows.
+    public var subscribed: ((InteractionContext) -> Void)?
     /// Before a subscription's report: the paths that changed, which may be thinned out. False drops the report as if it had been
     /// sent and acknowledged.
     public var beforeReport: ((SubscriptionID, inout [AttributePath], InteractionContext) -> Bool)?

@@ -60,6 +60,7 @@ public final class Subscription {
             isEstablished = true
             server.onRecordsChanged?()
             let response = SubscribeResponse(subscription: id, maximumInterval: maximumInterval)
+            server.hooks.subscribed?(context)
             server.answer(exchange, .subscribeResponse, response.payload, context) { [weak self] in
                 guard let self, !isEnded else { return }
                 lastReport = timeline.now

@@ -52,8 +52,8 @@ public final class NodeHost: DeviceHost {
             isReal ? CommissionableService.randomInstance() : String(repeating: "0", count: max(0, 16 - digits.count)) + digits
         advertising = NodeAdvertising(services: services, deviceName: name, instance: instance)
         interactions = InteractionServer(node: node, timeline: services.timeline, origin: node.environment.origin)
-        interactions.gate = { [hub = services.hub, store = node.environment.store] acknowledges, send in
-            hub.whenStored(in: store, acknowledges: acknowledges, send)
+        interactions.gate = { [hub = services.hub, number = services.hub.number(of: node.environment.store)] acknowledges, send in
+            hub.whenStored(node: number, acknowledges: acknowledges, send)
         }
         node.interactions = interactions
         node.accessControl = node.commissioning.access

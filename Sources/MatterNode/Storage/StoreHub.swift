@@ -30,6 +30,9 @@ public final class StoreHub {
     private let timeline: Timeline
     /// Disks live in real time, also where the nodes' time stands still.
     private let loop: EventLoop?
+    /// The namespaces of the nodes, by the numbers that answers know them by.
+    private var nodes: [String] = []
+    private var numbers: [String: Int32] = [:]
     private var waiting: [Answer] = []
     private var asking: [(namespace: String?, tell: (StoreError?) -> Void)] = []
     private var isCommitPlanned = false
@@ -39,9 +42,10 @@ public final class StoreHub {
     private var backupTimer: Timer?
     private var hourly: Timer?
 
-    /// In a struct: an array of closures wraps each of them into another.
+    /// In a struct: an array of closures wraps each of them into another. A number and no name: with a thousand nodes every reference that
+    /// is counted is memory that has to be fetched.
     private struct Answer {
-        let namespace: String?
+        let node: Int32?
         let acknowledges: Bool
         let send: () -> Void
     }
@@ -130,21 +134,28 @@ public final class StoreHub {
     }
 
     /// The memory of one node; `namespace` is its name in the store.
-    public func store(for namespace: String) -> any DeviceStore { NodeStore(hub: self, namespace: namespace) }
+    public func store(for namespace: String) -> any DeviceStore {
+        let number = numbers[namespace] ?? Int32(clamping: nodes.count)
+        if numbers.updateValue(number, forKey: namespace) == nil { nodes.append(namespace) }
+        return NodeStore(hub: self, namespace: namespace, number: number)
+    }
+
+    /// What `whenStored` knows a node by; nil when `store` is none of this hub's.
+    public func number(of store: any DeviceStore) -> Int32? { (store as? NodeStore)?.number }
 
     /// Runs `send` once everything that has been put so far is stored: at once when nothing is open. While the store refuses, only what
-    /// was put for the node of `store` counts, and only for what acknowledges a change.
+    /// was put for `node` counts, and only for what acknowledges a change.
     /// - Parameters:
-    ///   - store: the node's; nil means all nodes.
+    ///   - node: its number; nil means all nodes.
     ///   - acknowledges: whether `send` says that something was done; otherwise it only tells what is.
-    public func whenStored(in store: (any DeviceStore)? = nil, acknowledges: Bool = true, _ send: @escaping () -> Void) {
+    public func whenStored(node: Int32? = nil, acknowledges: Bool = true, _ send: @escaping () -> Void) {
         if hasAllStored { return send() }
-        let answer = Answer(namespace: (store as? NodeStore)?.namespace, acknowledges: acknowledges, send: send)
+        let answer = Answer(node: node, acknowledges: acknowledges, send: send)
         if trouble == nil || holds(answer) { waiting.append(answer) } else { send() }
     }
 
     /// Whether an answer has to wait for what the store has refused.
-    private func holds(_ answer: Answer) -> Bool { answer.acknowledges && isOpen(answer.namespace) }
+    private func holds(_ answer: Answer) -> Bool { answer.acknowledges && isOpen(answer.node.map { nodes[Int($0)] }) }
 
     /// Whether something that was put for a node, or for any, is not stored.
     private func isOpen(_ namespace: String?) -> Bool {
@@ -351,8 +362,9 @@ public struct StoredEntry: Sendable, Hashable {
 private final class NodeStore: DeviceStore {
     private let hub: StoreHub
     let namespace: String
+    let number: Int32
 
-    init(hub: StoreHub, namespace: String) { (self.hub, self.namespace) = (hub, namespace) }
+    init(hub: StoreHub, namespace: String, number: Int32) { (self.hub, self.namespace, self.number) = (hub, namespace, number) }
 
     func value(for key: String) -> [UInt8]? { hub.value(namespace, key) }
     func put(_ bytes: [UInt8], for key: String) { hub.put(bytes, namespace, key) }

@@ -129,10 +129,7 @@ extension Journal {
 
     /// Subscriptions and their reports, and reads where they are asked for: an entry for each attribute is more than a read itself costs.
     private func observeReading(_ device: String, _ hooks: inout InteractionHooks) {
-        hooks.beforeAnswer = { [self, beforeAnswer = hooks.beforeAnswer] opcode, context in
-            if opcode == .subscribeResponse { record(device, .subscribe) { $0.peer(context) } }
-            return beforeAnswer?(opcode, context) ?? .now
-        }
+        hooks.subscribed = { [self] context in record(device, .subscribe) { $0.peer(context) } }
         hooks.beforeReport = { [self, beforeReport = hooks.beforeReport] subscription, paths, context in
             guard beforeReport?(subscription, &paths, context) ?? true else { return false }
             for path in paths {

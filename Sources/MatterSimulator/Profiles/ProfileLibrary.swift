@@ -57,6 +57,9 @@ public struct ProfileLibrary: Sendable {
         for candidate in candidates {
             for path in [candidate, candidate + ".yaml"] where Self.isFile(path) { return path }
         }
+        if isPath, access(reference, F_OK) == 0 {
+            throw ProfileErrors(errors: [ProfileError(file: reference, "this is no regular file, and a \(what) is one")])
+        }
         let known = files().map { ProfileReader.name(of: $0) }
         let hint = DataModel.didYouMean(reference, among: known)
         let looked = folders.map { "'\($0)'" }.joined(separator: " and ")
