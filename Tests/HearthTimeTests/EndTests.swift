@@ -9,6 +9,7 @@ import Testing
         var key = pthread_key_t()
         // As C libraries do that keep something for each thread.
         pthread_key_create(&key) { _ in
+            // The subject: a clean-up that takes its time. However long it takes, who waits for the end comes after it.
             usleep(20_000)
             EndTests.isGone.withLock { $0 = true }
         }

@@ -13,14 +13,22 @@ import Testing
         return library.files().compactMap { try? library.profile($0) }
     }()
 
-    @Test(arguments: profiles.map(\.name)) func everyClusterConforms(_ name: String) async throws {
-        let profile = try #require(Self.profiles.first { $0.name == name })
+    /// A node that does not run.
+    private static func withNode<Result: Sendable>(
+        _ name: String, _ body: @escaping @Sendable (DeviceNode) async throws -> Result
+    ) async throws -> Result {
         let timeline = Timeline(mode: .manual)
         defer { timeline.shutdown() }
-        let problems = try await timeline.run {
+        return try await timeline.run {
             let environment = DeviceEnvironment(
                 timeline: timeline, origin: timeline.origin(name), store: MemoryDeviceStore(), name: name, seed: 1)
-            let node = DeviceNode(environment: environment)
+            return try await body(DeviceNode(environment: environment))
+        }
+    }
+
+    @Test(arguments: profiles.map(\.name)) func everyClusterConforms(_ name: String) async throws {
+        let profile = try #require(Self.profiles.first { $0.name == name })
+        let problems = try await Self.withNode(name) { node in
             var problems: [String] = []
             for endpoint in profile.endpoints {
                 let server = EndpointBuilder.build(endpoint, on: node)
@@ -75,12 +83,7 @@ import Testing
     @Test(arguments: DataModel.deviceTypes.filter { $0.classification == .simple }.map(\.name))
     func clientsHaveBindings(_ name: String) async throws {
         let type = try #require(DataModel.deviceType(named: name))
-        let timeline = Timeline(mode: .manual)
-        defer { timeline.shutdown() }
-        let (isClient, hasBinding) = try await timeline.run {
-            let environment = DeviceEnvironment(
-                timeline: timeline, origin: timeline.origin("any"), store: MemoryDeviceStore(), name: "any", seed: 1)
-            let node = DeviceNode(environment: environment)
+        let (isClient, hasBinding) = try await Self.withNode("any") { node in
             let server = EndpointBuilder.build(DeviceProfile.Endpoint(1, deviceTypes: [type.id]), on: node)
             return (try Self.isClientOfApplications(server), server.cluster(Binding.id) is BindingCluster)
         }
@@ -92,12 +95,7 @@ import Testing
     /// Whoever wrote the values that a device has by itself into its profile would make no mistake.
     @Test(arguments: profiles.map(\.name)) func theFirstValuesGoTogether(_ name: String) async throws {
         let profile = try #require(Self.profiles.first { $0.name == name })
-        let timeline = Timeline(mode: .manual)
-        defer { timeline.shutdown() }
-        let problems = try await timeline.run {
-            let environment = DeviceEnvironment(
-                timeline: timeline, origin: timeline.origin(name), store: MemoryDeviceStore(), name: name, seed: 1)
-            let node = DeviceNode(environment: environment)
+        let problems = try await Self.withNode(name) { node in
             var problems: [String] = []
             for endpoint in profile.endpoints {
                 for cluster in EndpointBuilder.build(endpoint, on: node).clusters.compactMap({ $0 as? Cluster }) {
@@ -113,12 +111,7 @@ import Testing
     /// Every cluster, with each of its features alone, with none and with all, begins with values that go together.
     @Test(arguments: DataModel.index.map(\.id)) func everyClusterBeginsWithValuesThatGoTogether(_ id: ClusterID) async throws {
         let definition = try #require(DataModel.cluster(id: id))
-        let timeline = Timeline(mode: .manual)
-        defer { timeline.shutdown() }
-        let problems = try await timeline.run {
-            let environment = DeviceEnvironment(
-                timeline: timeline, origin: timeline.origin("any"), store: MemoryDeviceStore(), name: "any", seed: 1)
-            let node = DeviceNode(environment: environment)
+        let problems = try await Self.withNode("any") { node in
             let bits = definition.features.map { UInt32(1) << UInt32($0.bit) }
             var problems: Set<String> = []
             for features in [0] + bits + [bits.reduce(0, |)] {

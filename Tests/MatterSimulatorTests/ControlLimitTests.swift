@@ -64,32 +64,13 @@ import Testing
         }
     }
 
-    @Test func notMoreThan256RequestsWait() async throws {
-        let gate = Locked(false)
-        let answer: ControlServer.Handler = { request in ["id": request["id"] ?? .null, "ok": true] }
-        let waiting = WaitingHandler()
-        try await withServer(handler: { await waiting.passes($0) ? await answer($0) : .null }) { path in
-            let client = try LineClient(path)
-            let count = 4000
-            let requests = (0..<count).map { Self.request($0, length: 1000) }
-            let writer = try client.sending(requests) { gate.withLock { $0 = true } }
-            #expect(client.line()?["hello"] == "hearth")
-            await waiting.arrived()
-            // 256 KB wait in the server and a little in the sockets; the client waits with the other megabytes.
-            #expect(client.isStuck { gate.withLock { $0 } })
-            waiting.open()
-            for number in 0..<count { #expect(client.line()?["id"] == JSONValue(number)) }
-            writer.join()
-        }
-    }
-
-    @Test func longRequestsWaitSooner() async throws {
+    /// 256 short requests, or a megabyte of long ones, wait in the server and a little in the sockets; the client waits with the rest.
+    @Test(arguments: [(4000, 1000), (20, 900_000)]) func requestsWaitWithTheirClient(_ count: Int, _ length: Int) async throws {
         let gate = Locked(false)
         let waiting = WaitingHandler()
         try await withServer(handler: { await waiting.passes($0) ? ["id": $0["id"] ?? .null] : .null }) { path in
             let client = try LineClient(path)
-            let count = 20
-            let writer = try client.sending((0..<count).map { Self.request($0, length: 900_000) }) { gate.withLock { $0 = true } }
+            let writer = try client.sending((0..<count).map { Self.request($0, length: length) }) { gate.withLock { $0 = true } }
             #expect(client.line()?["hello"] == "hearth")
             await waiting.arrived()
             #expect(client.isStuck { gate.withLock { $0 } })

@@ -120,20 +120,13 @@ final class ControlConnection: LoopHandler {
         guard !requests.isEmpty || inputEnded else { return }
         if isFinished { return output.isEmpty ? close() : () }
         isBusy = true
-        let taken = requests.isEmpty ? nil : requests.removeFirst()
+        let isLast = requests.isEmpty
+        let taken = isLast ? nil : requests.removeFirst()
         requestBytes -= taken?.size ?? 0
-        // Not nil, which a JSON value can be too.
-        let request: JSONValue? = taken.map { .some($0.json) } ?? .none
+        let request = taken?.json
         let connection = Confined(Weak(value: self), on: timeline)
         running = timeline.spawn("control request") {
-            let isLast: Bool
-            if case .some(let request) = request {
-                isLast = false
-                await session.receive(request)
-            } else {
-                isLast = true
-                await session.finish()
-            }
+            if let request { await session.receive(request) } else { await session.finish() }
             connection.value.value?.taken(isLast: isLast)
         }
     }

@@ -69,6 +69,7 @@ struct ControlPath {
         try removeStale(path)
         let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
         let base = runtime.hasPrefix("/") && runtime.utf8.count < 60 && access(runtime, W_OK) == 0 ? runtime : "/tmp"
+        // mkdtemp makes a folder of mode 0700 under a name that nobody else has, of these six letters. Short, since a socket's path must be.
         var template = Array("\(base)/hearth-XXXXXX".utf8CString)
         let folder = template.withUnsafeMutableBufferPointer { buffer in
             buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }

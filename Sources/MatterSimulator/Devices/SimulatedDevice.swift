@@ -6,6 +6,7 @@ import MatterInteraction
 import MatterModel
 import MatterNode
 import MatterTLV
+import MatterTransport
 
 /// One virtual device: what it was made as, and the node that runs while it has power. Belongs to the timeline's thread.
 final class SimulatedDevice {
@@ -145,7 +146,7 @@ final class SimulatedDevice {
                 return try start(reason)
             }
             let advice =
-                if "\(error)".contains(String(cString: strerror(EMFILE))) {
+                if (error as? TLSError)?.systemError == EMFILE {
                     "A process may not have more files and connections open here: raise the limit with 'ulimit -n', or launch fewer devices"
                 } else {
                     "Choose another port, or none for one that is free"

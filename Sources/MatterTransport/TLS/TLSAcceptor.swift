@@ -46,7 +46,7 @@ public final class TLSAcceptor: LoopHandler {
                 try transport.loop.register(fd, .readable, self)
             } catch {
                 closeSocket()
-                throw TLSError(.system, "cannot listen on \(wanted): \(error)")
+                throw TLSError(.system, "cannot listen on \(wanted): \(error)", systemError: (error as? IOError)?.code)
             }
         }
     }

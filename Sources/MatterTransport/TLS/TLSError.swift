@@ -32,11 +32,14 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
     public let message: String
     /// The alert with which the peer ended the handshake, when it is one that a device of this kind sends.
     public let alert: TLSAlert?
+    /// The `errno` with which the system refused, when it did.
+    public let systemError: Int32?
 
-    public init(_ code: Code, _ message: String, alert: TLSAlert? = nil) {
+    public init(_ code: Code, _ message: String, alert: TLSAlert? = nil, systemError: Int32? = nil) {
         self.code = code
         self.message = message
         self.alert = alert
+        self.systemError = systemError
     }
 
     /// Takes the reason from the thread's OpenSSL error queue and empties it.
